@@ -1,0 +1,158 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// reasons draws the level and says why, the worst first.
+func (e *evidence) reasons() (Level, []string) {
+	c := &e.counts
+	level := LevelOK
+	var reasons []string
+	// Cases come worst first, so the first one that holds sets the level.
+	because := func(l Level, holds bool, format string, args ...any) {
+		if !holds {
+			return
+		}
+		if level == LevelOK {
+			level = l
+		}
+		reasons = append(reasons, fmt.Sprintf(format, args...))
+	}
+	because(LevelUnavailable, c.Offline > 0,
+		"%s no leader: nothing can be written to or read from %s", has(c.Offline), them(c.Offline))
+	because(LevelAtRisk, c.UnderMinISR > 0,
+		"%s no acks=all write (under min ISR)", verb(c.UnderMinISR, "accepts", "accept"))
+	because(LevelAtRisk, c.OneCopyLeft > 0,
+		"%s one in-sync copy left", has(c.OneCopyLeft))
+	because(LevelDegraded, c.UnderReplicated > 0,
+		"%s lost a replica: %s", has(c.UnderReplicated), e.whoIsOut())
+	because(LevelDegraded, c.AtMinISR > 0,
+		"%s at min ISR: the next loss refuses acks=all writes", verb(c.AtMinISR, "is", "are"))
+	for _, b := range e.silent {
+		because(LevelDegraded, true, "broker %d (%s) does not answer%s", b.ID, b.Address(), e.why(b.ID))
+	}
+	for _, id := range e.gone {
+		if b := e.s.Broker(id); b != nil {
+			because(LevelDegraded, true, "broker %d (%s) is fenced: the controller does not hear from it; replicas are assigned to it", id, b.Address())
+			continue
+		}
+		because(LevelDegraded, true, "broker %d is not among the live brokers; replicas are assigned to it", id)
+	}
+	because(LevelUnknown, c.Unknown > 0,
+		"%s unknown: an answer that it needs is missing", verb(c.Unknown, "has a health that is", "have a health that is"))
+	because(LevelUnknown, e.missing() != "", "%s", e.missing())
+	return level, reasons
+}
+
+// missing names what was refused or not answered, that the verdict needs, and
+// that no other reason tells; else it is empty.
+func (e *evidence) missing() string {
+	for i := range e.s.Failures {
+		f := &e.s.Failures[i]
+		switch {
+		case f.Notice || f.Request == "ListOffsets" || f.Request == "DescribeLogDirs":
+			continue // costs nothing that the verdict needs
+		case e.isSilent(f.Broker):
+			continue // told as a broker that does not answer
+		case f.Topic != "":
+			return fmt.Sprintf("topic %s was not described: %s", f.Topic, f.Error)
+		case e.counts.Unknown == 0:
+			return fmt.Sprintf("%s was not answered: %s", f.Request, f.Error)
+		}
+	}
+	return ""
+}
+
+func (e *evidence) isSilent(id Opt[BrokerID]) bool {
+	b, ok := id.Get()
+	return ok && slices.ContainsFunc(e.silent, func(s *Broker) bool { return s.ID == b })
+}
+
+// why is the cause of a broker's silence as a suffix, or empty: what became of
+// ApiVersions, the first thing that every connection asks.
+func (e *evidence) why(id BrokerID) string {
+	for i := range e.s.Failures {
+		f := &e.s.Failures[i]
+		if b, ok := f.Broker.Get(); ok && b == id && f.Request == "ApiVersions" {
+			return ": " + f.Error
+		}
+	}
+	return ""
+}
+
+// whoIsOut says which brokers are missing from ISRs, most partitions first.
+func (e *evidence) whoIsOut() string {
+	ids := make([]BrokerID, 0, len(e.outOf))
+	for id := range e.outOf {
+		ids = append(ids, id)
+	}
+	slices.SortFunc(ids, func(a, b BrokerID) int {
+		if d := e.outOf[b] - e.outOf[a]; d != 0 {
+			return d
+		}
+		return int(a - b)
+	})
+	const shown = 4 // more brokers than this do not fit a line
+	parts := make([]string, 0, shown)
+	for i, id := range ids {
+		if i == shown {
+			parts = append(parts, fmt.Sprintf("and %d more brokers", len(ids)-shown))
+			break
+		}
+		of := strconv.Itoa(e.outOf[id]) + " of them"
+		switch {
+		case e.counts.UnderReplicated == 1:
+			of = "it"
+		case e.outOf[id] == e.counts.UnderReplicated:
+			of = "all of them"
+		}
+		parts = append(parts, fmt.Sprintf("broker %d is out of %s", id, of))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (e *evidence) findings() []Finding {
+	var out []Finding
+	if n := e.counts.MinISRExceedsRF; n > 0 {
+		out = append(out, Finding{
+			FindingMinISRExceedsRF,
+			fmt.Sprintf("min.insync.replicas exceeds the number of replicas in %s: the part above is ineffective", partitions(n)),
+			e.minAbove,
+		})
+	}
+	if n := e.counts.NoHeadroom; n > 0 {
+		out = append(out, Finding{
+			FindingNoHeadroom,
+			fmt.Sprintf("%s no headroom by construction: the loss of any one replica refuses acks=all writes", has(n)),
+			e.noHeadroom,
+		})
+	}
+	return out
+}
+
+func partitions(n int) string {
+	if n == 1 {
+		return "1 partition"
+	}
+	return fmt.Sprintf("%d partitions", n)
+}
+
+func verb(n int, one, many string) string {
+	if n == 1 {
+		return "1 partition " + one
+	}
+	return fmt.Sprintf("%d partitions %s", n, many)
+}
+
+func has(n int) string { return verb(n, "has", "have") }
+
+func them(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "them"
+}

@@ -1,0 +1,143 @@
+package inspect
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+)
+
+// cluster is a Snapshot of one topic with these partitions on brokers 1 to 3.
+func cluster(parts ...*Partition) *Snapshot {
+	s := &Snapshot{ClusterID: Known("c")}
+	for id := BrokerID(1); id <= 3; id++ {
+		s.Brokers = append(s.Brokers, Broker{ID: id, Host: "h", Port: 9092, Reachable: Known(true)})
+	}
+	topic := Topic{Name: "t"}
+	for i, p := range parts {
+		p.Index = int32(i)
+		topic.Partitions = append(topic.Partitions, *p)
+	}
+	s.Topics = []Topic{topic}
+	return s
+}
+
+func (s *Snapshot) with(change func(*Snapshot)) *Snapshot {
+	change(s)
+	return s
+}
+
+func TestVerdict(t *testing.T) {
+	t.Parallel()
+	healthy := func() *Partition { return part(1, "123", "123", 2) }
+	silent3 := func(s *Snapshot) {
+		s.Brokers[2].Reachable = Known(false)
+		s.Failures = append(s.Failures, Failure{Broker: Known(BrokerID(3)), Request: "ApiVersions", Error: "no reply to ApiVersions within 3s"})
+	}
+	for _, tt := range []struct {
+		name    string
+		s       *Snapshot
+		want    Level
+		reasons string // each must appear, ; between
+	}{
+		{"ok", cluster(healthy()), LevelOK, ""},
+		{"no topics", cluster(), LevelOK, ""},
+		{"offline", cluster(healthy(), part(NoBroker, "123", "", 2)), LevelUnavailable, "1 partition has no leader"},
+		{"under min", cluster(part(1, "123", "1", 2)), LevelAtRisk, "1 partition accepts no acks=all write;1 partition has one in-sync copy left"},
+		{"one copy left, min 1", cluster(part(1, "123", "1", 1)), LevelAtRisk, "one in-sync copy left"},
+		{"RF 1 has one copy by construction", cluster(part(1, "1", "1", 1)), LevelOK, ""},
+		{"under-replicated", cluster(part(1, "123", "12", 1), healthy()), LevelDegraded, "1 partition has lost a replica: broker 3 is out of it"},
+		{"at min", cluster(part(1, "123", "12", 2)), LevelDegraded, "the next loss refuses acks=all"},
+		{"silent broker", cluster(healthy()).with(silent3), LevelDegraded, "broker 3 (h:9092) does not answer: no reply to ApiVersions within 3s"},
+		{"min unknown", cluster(part(1, "123", "123", 0)), LevelUnknown, "health that is unknown"},
+		{"min unknown and something worse", cluster(part(1, "123", "123", 0), part(1, "123", "12", 1)), LevelDegraded, "lost a replica;unknown"},
+		{
+			"topic not described", cluster(healthy()).with(func(s *Snapshot) {
+				s.Failures = []Failure{{Topic: "secret", Request: "Metadata", Error: "TOPIC_AUTHORIZATION_FAILED"}}
+			}), LevelUnknown, "topic secret",
+		},
+		{
+			"a notice costs nothing", cluster(healthy()).with(func(s *Snapshot) {
+				s.Failures = []Failure{{Address: "h:1", Request: "ApiVersions", Error: "refused", Notice: true}}
+			}), LevelOK, "",
+		},
+		{"wrong leader", cluster(part(2, "123", "123", 2)), LevelOK, ""},
+		{"reassigning", cluster(part(1, "1234", "123", 2).moving("4", "1")).with(func(s *Snapshot) {
+			s.Brokers = append(s.Brokers, Broker{ID: 4, Reachable: Known(true)})
+		}), LevelOK, ""},
+		{"no headroom", cluster(part(1, "12", "12", 2)), LevelOK, ""},
+		{"fenced broker", cluster(part(1, "123", "12", 1)).with(func(s *Snapshot) {
+			s.Brokers[2].Fenced, s.Brokers[2].Reachable = Known(true), Unknown[bool]()
+		}), LevelDegraded, "broker 3 (h:9092) is fenced"},
+		{"absent broker", cluster(part(1, "123", "12", 1)).with(func(s *Snapshot) {
+			s.Brokers = s.Brokers[:2]
+		}), LevelDegraded, "broker 3 is not among the live brokers"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			v := tt.s.Verdict()
+			if v.Level != tt.want {
+				t.Errorf("level = %s, want %s (reasons %q)", v.Level, tt.want, v.Reasons)
+			}
+			all := strings.Join(v.Reasons, "\n")
+			if tt.reasons == "" && all != "" {
+				t.Errorf("reasons = %q, want none", v.Reasons)
+			}
+			for want := range strings.SplitSeq(tt.reasons, ";") {
+				if !strings.Contains(all, want) {
+					t.Errorf("reasons = %q, want one with %q", v.Reasons, want)
+				}
+			}
+		})
+	}
+}
+
+func TestVerdictNamesWhoIsOut(t *testing.T) {
+	t.Parallel()
+	s := cluster(part(1, "123", "12", 1), part(1, "123", "12", 1), part(3, "312", "31", 1))
+	got := s.Verdict().Reasons[0]
+	want := "3 partitions have lost a replica: broker 3 is out of 2 of them, broker 2 is out of 1 of them"
+	if got != want {
+		t.Errorf("reason = %q, want %q", got, want)
+	}
+}
+
+func TestVerdictUnhealthyIsSorted(t *testing.T) {
+	t.Parallel()
+	s := cluster(part(1, "123", "12", 1), part(1, "123", "123", 1), part(NoBroker, "123", "", 1))
+	v := s.Verdict()
+	if len(v.Unhealthy) != 2 || v.Unhealthy[0].Index != 0 || v.Unhealthy[1].Index != 2 {
+		t.Errorf("unhealthy = %v, want partitions 0 and 2", v.Unhealthy)
+	}
+}
+
+func TestFindingsNameTopics(t *testing.T) {
+	t.Parallel()
+	v := cluster(part(2, "2", "2", 2)).Verdict()
+	if v.Level != LevelOK || len(v.Findings) != 2 {
+		t.Fatalf("level %s, findings %v; want ok with two findings", v.Level, v.Findings)
+	}
+	if f := v.Findings[0]; f.ID != FindingMinISRExceedsRF || len(f.Topics) != 1 || f.Topics[0] != "t" {
+		t.Errorf("finding = %v, want %s on t", f, FindingMinISRExceedsRF)
+	}
+}
+
+func TestOptJSON(t *testing.T) {
+	t.Parallel()
+	type doc struct {
+		N    Opt[int64]      `json:"n"`
+		None Opt[int64]      `json:"none"`
+		L    Opt[[]BrokerID] `json:"l"`
+	}
+	in := doc{N: Known[int64](9007199254740993), L: Known[[]BrokerID](nil)}
+	b, err := json.Marshal(in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := `{"n":9007199254740993,"none":null,"l":[]}`; string(b) != want {
+		t.Errorf("JSON = %s, want %s", b, want)
+	}
+	var back doc
+	if err := json.Unmarshal(b, &back); err != nil || back.N != in.N || back.None.IsKnown() || !back.L.IsKnown() {
+		t.Errorf("back = %+v (%v), want %+v", back, err, in)
+	}
+}

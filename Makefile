@@ -1,0 +1,86 @@
+# Everything that a person or the CI does with this repository; `make` lists it.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+# With CI=true what is missing fails instead of being skipped.
+export CI
+
+# Pinned, so that a new linter comes with a commit that obeys it.
+GOLANGCI_LINT_VERSION := v2.15.0
+GOLANGCI_LINT := .tools/golangci-lint-$(GOLANGCI_LINT_VERSION)/golangci-lint
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo devel)
+LDFLAGS := -s -w -X github.com/kafkaops/kafkaops/cmd/kafkaops/internal/cli.version=$(VERSION)
+
+# What to test: make test PKG=./pkg/inspect/... RUN=TestLag
+PKG ?= ./...
+RUN ?=
+# A package that starts a real Kafka waits for the one before it, and its timeout
+# runs meanwhile: it bounds the whole, not one package.
+TEST_TIMEOUT ?= 15m
+
+# Debian packages of what tests need beside Go, each by a command that shows it.
+# -race needs a C compiler; Kafka needs Java, and Maven to fetch it.
+NEEDED := java:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev
+MISSING := $(strip $(foreach n,$(NEEDED),$(shell command -v $(firstword $(subst :, ,$(n))) >/dev/null || \
+	echo $(lastword $(subst :, ,$(n))))))
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: deps
+deps: ## get what the tests need: Java and Maven (as root, by apt-get), modules, Kafka's jars
+ifneq ($(MISSING),)
+	@if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
+		echo "missing: install $(MISSING) (Debian's names), or run make deps as root" >&2; exit 1; fi
+	apt-get update -qq
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(MISSING)
+endif
+	go mod download
+	go run ./internal/kafkatest/fetch
+
+# Where something is missing that this user may not install, tests that need it
+# are skipped and the report says which; under CI nothing may be missing.
+.PHONY: deps-if-possible
+deps-if-possible:
+	@if [ -z "$(MISSING)" ] || [ "$$(id -u)" = 0 ] || [ "$${CI:-}" = true ]; then $(MAKE) deps; else \
+		echo "missing, and not root: $(MISSING); tests that need them are skipped" >&2; fi
+
+.PHONY: build
+build: ## build bin/kafkaops
+	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/kafkaops ./cmd/kafkaops
+
+.PHONY: test
+test: deps-if-possible ## run all tests that fit ten minutes, with the race detector; PKG= and RUN= select
+	go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(PKG) | go run ./internal/testreport
+
+.PHONY: test-all
+test-all: ## run the long tests too, up to an hour
+	KAFKAOPS_LONG=1 $(MAKE) test TEST_TIMEOUT=60m
+
+.PHONY: bench
+bench: ## run the benchmarks; PKG= selects
+	go test -run '^$$' -bench . -benchmem $(PKG)
+
+.PHONY: lint
+lint: $(GOLANGCI_LINT) ## check format, vet, linters and go.mod
+	$(GOLANGCI_LINT) fmt --diff
+	go vet ./...
+	$(GOLANGCI_LINT) run
+	go mod tidy -diff
+
+.PHONY: fmt
+fmt: $(GOLANGCI_LINT) ## format the code
+	$(GOLANGCI_LINT) fmt
+
+# Built from source, once: there is not everywhere a download of binaries.
+$(GOLANGCI_LINT):
+	GOBIN=$(CURDIR)/$(@D) GOFLAGS= go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+
+.PHONY: clean
+clean: ## remove what was built here
+	rm -rf bin .tools

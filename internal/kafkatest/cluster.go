@@ -1,0 +1,227 @@
+package kafkatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// A Cluster is a running Apache Kafka. Its methods may be called from several
+// goroutines, but tests that break it want it for themselves.
+type Cluster struct {
+	opts    Options
+	jvm     jvm
+	dir     string
+	id      string
+	nodes   map[int32]*node
+	spawner *spawner
+	release func() // gives back the machine
+
+	mu      sync.Mutex
+	clients map[int32]*kgo.Client // one for each broker, see Ask
+	broken  bool                  // a test stopped or paused something since the last Heal
+}
+
+// Start starts a cluster for tb alone and ends it when tb ends. It skips tb
+// where that is impossible; see Need. The cluster's files are kept until the
+// next one starts if tb fails.
+func Start(tb testing.TB, opts Options) *Cluster {
+	tb.Helper()
+	opts = opts.withDefaults()
+	in := need(tb, opts.Version)
+	ctx, cancel := bound(tb, longest)
+	defer cancel()
+	c, err := launch(ctx, in, opts)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		c.reportDead(tb)
+		if tb.Failed() {
+			c.keepLogs(tb)
+		}
+		c.close(tb.Failed())
+	})
+	return c
+}
+
+// launch takes the machine, starts a cluster and waits until it is whole.
+func launch(ctx context.Context, in install, opts Options) (*Cluster, error) {
+	if err := opts.check(); err != nil {
+		return nil, err
+	}
+	release, err := machine.take(ctx, filepath.Join(in.root, "cluster.lock"), in.sweep)
+	if err != nil {
+		return nil, err
+	}
+	const tries = 3 // another program may take a port between our look and Kafka's
+	for try := 1; ; try++ {
+		c, err := attempt(ctx, in, opts)
+		if err == nil {
+			c.release = release
+			return c, nil
+		}
+		if try < tries && errors.Is(err, errPortTaken) {
+			continue
+		}
+		release()
+		return nil, err
+	}
+}
+
+var errPortTaken = errors.New("a port was taken by another program")
+
+// attempt starts a cluster on ports that are free now.
+func attempt(ctx context.Context, in install, opts Options) (*Cluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, opts.StartTimeout)
+	defer cancel()
+	dir, err := in.runDir()
+	if err != nil {
+		return nil, err
+	}
+	c := &Cluster{opts: opts, dir: dir, id: newUUID(), clients: map[int32]*kgo.Client{}, release: func() {}}
+	if c.jvm, err = newJVM(ctx, in, dir); err != nil {
+		return nil, err
+	}
+	template, err := in.template(ctx, c.jvm, opts.FormatArgs)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.lay(template); err != nil {
+		return nil, err
+	}
+	c.spawner = newSpawner()
+	for _, n := range c.inOrder() {
+		if err := n.start(c.spawner, c.jvm, opts); err != nil {
+			c.close(true)
+			return nil, err
+		}
+	}
+	if err := c.awaitRegistered(ctx); err != nil {
+		err = c.explain(err)
+		c.close(true)
+		return nil, err
+	}
+	return c, nil
+}
+
+// lay makes the nodes, their directories and their configurations.
+func (c *Cluster) lay(template string) error {
+	perBroker := 1 + len(c.opts.Listeners)
+	ports, err := freePorts(c.opts.Controllers + c.opts.Brokers*perBroker)
+	if err != nil {
+		return err
+	}
+	port := func() (p int) { p, ports = ports[0], ports[1:]; return p }
+	c.nodes = map[int32]*node{}
+	add := func(id int32, isController bool, dirs int) *node {
+		n := &node{id: id, controller: isController, ports: map[string]int{}}
+		base := filepath.Join(c.dir, fmt.Sprint(id))
+		n.properties, n.log = base+".properties", base+".log"
+		for i := range dirs {
+			n.logDirs = append(n.logDirs, filepath.Join(base, fmt.Sprintf("data-%d", i)))
+		}
+		c.nodes[id] = n
+		return n
+	}
+	for i := range int32(c.opts.Controllers) {
+		add(FirstController+i, true, 1).ports[controller] = port()
+	}
+	for i := range int32(c.opts.Brokers) {
+		n := add(i+1, false, c.opts.LogDirs)
+		n.ports[plaintext] = port()
+		for name := range sorted(c.opts.Listeners) {
+			n.ports[name] = port()
+		}
+	}
+	for _, n := range c.inOrder() { // all ports are known now
+		if err := n.format(template, c.id); err != nil {
+			return err
+		}
+		if err := writeProperties(n.properties, c.config(n)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// explain adds to err what the nodes printed last.
+func (c *Cluster) explain(err error) error {
+	var b strings.Builder
+	for _, n := range c.inOrder() {
+		if n.died() && n.portTaken() {
+			err = fmt.Errorf("%w: %w", errPortTaken, err)
+		}
+		fmt.Fprintf(&b, "\n--- node %d, %s:\n%s", n.id, n.log, n.tail(12))
+	}
+	return fmt.Errorf("kafkatest: Kafka %s with %d brokers did not start: %w%s", c.opts.Version, c.opts.Brokers, err, b.String())
+}
+
+// reportDead says which nodes ended by themselves: the test that then fails
+// does not know.
+func (c *Cluster) reportDead(tb testing.TB) {
+	for _, n := range c.inOrder() {
+		if n.died() {
+			tb.Logf("kafkatest: node %d ended by itself:\n%s", n.id, n.tail(30))
+		}
+	}
+}
+
+// keepLogs says where the logs are. They outlive a cluster whose tests failed.
+func (c *Cluster) keepLogs(tb testing.TB) {
+	tb.Logf("kafkatest: the nodes' logs are in %s until the next cluster starts", c.dir)
+}
+
+// inOrder returns the nodes by id: brokers, then controllers.
+func (c *Cluster) inOrder() []*node {
+	var nodes []*node
+	for _, n := range c.nodes {
+		nodes = append(nodes, n)
+	}
+	slices.SortFunc(nodes, func(a, b *node) int { return int(a.id - b.id) })
+	return nodes
+}
+
+// close kills every node and forgets the cluster.
+func (c *Cluster) close(keep bool) {
+	var all sync.WaitGroup
+	for _, n := range c.nodes {
+		all.Go(func() { _ = n.kill() })
+	}
+	all.Wait()
+	c.mu.Lock()
+	for _, cl := range c.clients {
+		cl.Close()
+	}
+	clear(c.clients)
+	c.mu.Unlock()
+	c.spawner.close()
+	if !keep {
+		_ = os.RemoveAll(c.dir)
+	}
+	c.release()
+}
+
+// longest bounds what a test may wait for in one call, where nothing else does.
+const longest = 10 * time.Minute
+
+// bound returns a context that ends within d, and before tb's own deadline, so
+// that a test which hangs says where. It is good in a Cleanup, unlike
+// tb.Context.
+func bound(tb testing.TB, d time.Duration) (context.Context, context.CancelFunc) {
+	if t, ok := tb.(interface{ Deadline() (time.Time, bool) }); ok {
+		if deadline, ok := t.Deadline(); ok {
+			d = min(d, time.Until(deadline)-2*time.Second)
+		}
+	}
+	return context.WithTimeout(context.Background(), d)
+}

@@ -1,0 +1,84 @@
+package fakekafka
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// TestNoNullArrays walks the answers to all that is served, in all versions: a nil
+// list is encoded as null where the protocol allows it, and Kafka never sends
+// null there. Kafka's own tools fall over it.
+func TestNoNullArrays(t *testing.T) {
+	t.Parallel()
+	for key, r := range APIs() {
+		for version := r.Min; version <= r.Max; version++ {
+			for _, deny := range [][]Key{nil, {key}} {
+				m := NewModel(2)
+				m.Topics = []*Topic{
+					{Name: "bare", Partitions: []*Partition{{Leader: 1, Replicas: []int32{1, 2}}, {Leader: NoLeader}, {Removing: []int32{3}}}},
+					{Name: "empty"},
+				}
+				m.Deny = deny
+				ix := newIndex(m)
+				v := &view{model: m, index: ix, self: m.Brokers[0]}
+				for _, req := range emptyAndNamed(key) {
+					req.SetVersion(version)
+					wantNoNil(t, reflect.ValueOf(v.answer(req)), key.Name())
+				}
+			}
+		}
+	}
+	v := &view{model: NewModel(1), index: newIndex(NewModel(1)), self: &Broker{}}
+	wantNoNil(t, reflect.ValueOf(v.apiVersionsUnsupported()), "ApiVersions negotiated")
+}
+
+// emptyAndNamed are requests of a kind for nothing in particular, and for what the
+// model has and has not.
+func emptyAndNamed(key Key) []kmsg.Request {
+	named := key.Request()
+	switch req := named.(type) {
+	case *kmsg.ListOffsetsRequest:
+		*req = *listRequest(0, -2, latest, 0)
+	case *kmsg.MetadataRequest:
+		req.Topics = names("bare", "nope", "a b")
+	case *kmsg.FindCoordinatorRequest:
+		req.CoordinatorKeys = []string{"g"}
+	case *kmsg.DescribeConfigsRequest:
+		req.IncludeSynonyms = true
+		req.Resources = []kmsg.DescribeConfigsRequestResource{
+			{ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "bare"},
+			{ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "nope"},
+			{ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: "1"},
+		}
+	case *kmsg.DescribeTopicPartitionsRequest:
+		req.ResponsePartitionLimit = 100
+		req.Topics = []kmsg.DescribeTopicPartitionsRequestTopic{{Topic: "bare"}, {Topic: "nope"}}
+	}
+	return []kmsg.Request{key.Request(), named}
+}
+
+func wantNoNil(t *testing.T, v reflect.Value, path string) {
+	t.Helper()
+	switch v.Kind() {
+	case reflect.Interface, reflect.Pointer:
+		if !v.IsNil() {
+			wantNoNil(t, v.Elem(), path)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[kmsg.Tags]() {
+			return
+		}
+		for i := range v.NumField() {
+			wantNoNil(t, v.Field(i), path+"."+v.Type().Field(i).Name)
+		}
+	case reflect.Slice:
+		if v.IsNil() {
+			t.Errorf("%s is nil", path)
+		}
+		for i := range v.Len() {
+			wantNoNil(t, v.Index(i), path)
+		}
+	}
+}

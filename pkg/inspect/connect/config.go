@@ -1,0 +1,87 @@
+package connect
+
+import (
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// ClientID is the client.id of every request, as quotas and request logs on the
+// brokers show it.
+const ClientID = "kafkaops"
+
+// Config says how to reach a cluster.
+type Config struct {
+	// Bootstrap holds addresses as host:port, at least one.
+	Bootstrap []string
+}
+
+// ParseBootstrap splits a list as Kafka's own tools take it: host:port, commas
+// between, IPv6 addresses in brackets.
+func ParseBootstrap(list string) ([]string, error) {
+	var addrs []string
+	for part := range strings.SplitSeq(list, ",") {
+		addr := strings.TrimSpace(part)
+		if addr == "" {
+			continue
+		}
+		host, port, err := net.SplitHostPort(addr)
+		if err != nil || host == "" {
+			return nil, fmt.Errorf("bootstrap server %q is not host:port (such as kafka-1:9092, or [::1]:9092)", addr)
+		}
+		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
+			return nil, fmt.Errorf("bootstrap server %q: port %q is not a number from 1 to 65535", addr, port)
+		}
+		addrs = append(addrs, addr)
+	}
+	if len(addrs) == 0 {
+		return nil, fmt.Errorf("no bootstrap server in %q", list)
+	}
+	return addrs, nil
+}
+
+// sarama returns a configuration whose defaults cannot surprise: no retries, no
+// automatic ApiVersions (Open asks it, bounded), and a dialer that hands out
+// the connection that is already open.
+func (c *Config) sarama(conn net.Conn) *sarama.Config {
+	conf := sarama.NewConfig()
+	conf.ClientID = ClientID
+	conf.Version = sarama.MaxVersion
+	conf.ApiVersionsRequest = false
+	conf.Metadata.AllowAutoTopicCreation = false
+	// The limit on conn decides; these only have to be longer than any limit.
+	conf.Net.ReadTimeout = time.Hour
+	conf.Net.WriteTimeout = time.Hour
+	conf.Net.Proxy.Enable = true
+	conf.Net.Proxy.Dialer = handOver{conn}
+	return conf
+}
+
+// handOver is a dialer that gives sarama the connection that Open has made, so
+// that the phases of a failure can be told apart.
+type handOver struct{ conn net.Conn }
+
+// Dial implements golang.org/x/net/proxy.Dialer.
+func (h handOver) Dial(string, string) (net.Conn, error) { return h.conn, nil }
+
+// Kgo returns a franz-go client that knows addr alone: send raw requests to its
+// only seed broker. The caller closes it.
+func (c *Config) Kgo(addr string) (*kgo.Client, error) {
+	client, err := kgo.NewClient(
+		kgo.SeedBrokers(addr),
+		kgo.ClientID(ClientID),
+		kgo.SoftwareNameAndVersion(softwareName, softwareVersion),
+		kgo.Dialer(dial),
+		kgo.RequestRetries(0),
+		kgo.DisableClientMetrics(),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("client for %s: %w", addr, err)
+	}
+	return client, nil
+}

@@ -1,0 +1,182 @@
+package connect
+
+import (
+	"context"
+	"time"
+
+	"github.com/IBM/sarama"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
+
+// What ApiVersions v3 tells the broker of us (KIP-511).
+const (
+	softwareName    = "kafkaops"
+	softwareVersion = "1"
+)
+
+// abandonAfter is how long a call may take to return once its connection has
+// been aborted. Only sarama's throttle wait does not end with the connection;
+// such a call is left behind.
+const abandonAfter = 50 * time.Millisecond
+
+// Conn is one open connection to one broker. Its calls go one at a time, each
+// bounded by its context. After an error of the connection every further call
+// fails; open another one.
+type Conn struct {
+	addr   string
+	raw    *limitedConn
+	broker *sarama.Broker
+	apis   map[int16]versionRange
+	// features are the finalized feature levels; nil where the broker tells none
+	// (before Kafka 2.7).
+	features map[string]int16
+	// versions is the broker's own answer.
+	versions *sarama.ApiVersionsResponse
+}
+
+type versionRange struct{ min, max int16 }
+
+// Open dials addr, authenticates where the config says so, and asks ApiVersions,
+// all within ctx. Errors are of type *Error.
+func (c *Config) Open(ctx context.Context, addr string) (*Conn, error) {
+	began := time.Now()
+	raw, err := dial(ctx, "tcp", addr)
+	if err != nil {
+		return nil, newError(addr, inspect.PhaseDial, "", err, time.Since(began))
+	}
+	conn := &Conn{addr: addr, raw: newLimitedConn(raw), broker: sarama.NewBroker(addr)}
+	if err := conn.broker.Open(c.sarama(conn.raw)); err != nil {
+		_ = raw.Close()
+		return nil, newError(addr, inspect.PhaseRequest, "ApiVersions", err, 0)
+	}
+	if err := conn.askVersions(ctx); err != nil {
+		conn.Close()
+		return nil, err
+	}
+	return conn, nil
+}
+
+// askVersions asks the newest ApiVersions that sarama knows, then the one that
+// the broker says it has (KIP-511 answers a too new version with error 35 and
+// its own range).
+func (c *Conn) askVersions(ctx context.Context) error {
+	version := int16(4)
+	for {
+		req := &sarama.ApiVersionsRequest{
+			Version: version, ClientSoftwareName: softwareName, ClientSoftwareVersion: softwareVersion,
+		}
+		resp, err := Ask(ctx, c, "ApiVersions", func(b *sarama.Broker) (*sarama.ApiVersionsResponse, error) {
+			return b.ApiVersions(req)
+		})
+		if err != nil {
+			return err
+		}
+		if sarama.KError(resp.ErrorCode) == sarama.ErrUnsupportedVersion && version > 0 {
+			version = min(version-1, ownVersion(resp))
+			continue
+		}
+		if resp.ErrorCode != 0 {
+			return c.fail("ApiVersions", sarama.KError(resp.ErrorCode), 0)
+		}
+		c.learn(resp)
+		return nil
+	}
+}
+
+// ownVersion is the newest ApiVersions version the broker offers, 0 where it
+// does not say.
+func ownVersion(resp *sarama.ApiVersionsResponse) int16 {
+	const apiVersionsKey = 18
+	for i := range resp.ApiKeys {
+		if resp.ApiKeys[i].ApiKey == apiVersionsKey {
+			return max(0, resp.ApiKeys[i].MaxVersion)
+		}
+	}
+	return 0
+}
+
+func (c *Conn) learn(resp *sarama.ApiVersionsResponse) {
+	c.versions = resp
+	c.apis = make(map[int16]versionRange, len(resp.ApiKeys))
+	for _, k := range resp.ApiKeys {
+		c.apis[k.ApiKey] = versionRange{k.MinVersion, k.MaxVersion}
+	}
+	if resp.Version < 3 || resp.FinalizedFeaturesEpoch < 0 {
+		return
+	}
+	c.features = make(map[string]int16, len(resp.FinalizedFeatures))
+	for _, f := range resp.FinalizedFeatures {
+		c.features[f.Name] = f.MaxVersionLevel
+	}
+}
+
+// Addr is the address that was dialed.
+func (c *Conn) Addr() string { return c.addr }
+
+// Version returns the newest version of the API that both sides speak, where
+// newest is the newest the caller can use; false where there is none.
+func (c *Conn) Version(apiKey, newest int16) (int16, bool) {
+	r, ok := c.apis[apiKey]
+	if !ok || r.min > newest {
+		return 0, false
+	}
+	return min(newest, r.max), true
+}
+
+// Feature returns the finalized level of a cluster feature (KIP-584); 0 where it
+// is not finalized, false where the broker tells no features.
+func (c *Conn) Feature(name string) (int16, bool) {
+	return c.features[name], c.features != nil
+}
+
+// APIVersions is the broker's own answer to ApiVersions.
+func (c *Conn) APIVersions() *sarama.ApiVersionsResponse { return c.versions }
+
+// Close closes the connection. It may be called twice.
+func (c *Conn) Close() {
+	// sarama's Close waits for the lock that a call holds; the socket ends it.
+	_ = c.raw.Close()
+	go func() { _ = c.broker.Close() }()
+}
+
+// Ask makes one call on the connection, named after Kafka's request, and returns
+// within ctx. Errors are of type *Error.
+func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.Broker) (T, error)) (T, error) {
+	type answer struct {
+		value T
+		err   error
+	}
+	began := time.Now()
+	c.raw.limit(ctx)
+	stop := context.AfterFunc(ctx, c.raw.abort)
+	defer stop()
+	answered := make(chan answer, 1)
+	go func() {
+		v, err := call(c.broker)
+		answered <- answer{v, err}
+	}()
+	var none T
+	select {
+	case a := <-answered:
+		if a.err != nil {
+			return none, c.fail(request, a.err, time.Since(began))
+		}
+		return a.value, nil
+	case <-ctx.Done():
+	}
+	select {
+	case a := <-answered:
+		if a.err == nil {
+			return a.value, nil
+		}
+	case <-time.After(abandonAfter):
+	}
+	return none, c.fail(request, ctx.Err(), time.Since(began))
+}
+
+func (c *Conn) fail(request string, err error, after time.Duration) error {
+	if sniffed := c.raw.sniffed(); sniffed != nil {
+		err = sniffed
+	}
+	return newError(c.addr, inspect.PhaseRequest, request, err, after)
+}

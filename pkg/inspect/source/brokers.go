@@ -1,0 +1,97 @@
+package source
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+)
+
+// askBrokers asks every broker for its own part, all at the same time.
+func (p *pass) askBrokers(ctx context.Context) {
+	var plan map[inspect.BrokerID]*work
+	if p.query.Parts.Has(inspect.PartOffsets) {
+		plan = planWork(p.snap)
+	}
+	all := p.query.Parts&(inspect.PartReachable|inspect.PartLogDirs) != 0
+	var asked []*inspect.Broker
+	for i := range p.snap.Brokers {
+		b := &p.snap.Brokers[i]
+		if !b.Fenced.Or(false) && (all || plan[b.ID] != nil) {
+			asked = append(asked, b)
+		}
+	}
+	o := &offsets{pass: p, rounds: newRounds(len(asked))}
+	var wg sync.WaitGroup
+	for _, b := range asked {
+		w := plan[b.ID]
+		if w == nil {
+			w = &work{}
+		}
+		delete(plan, b.ID)
+		wg.Go(func() { p.askBroker(ctx, b, w, o) })
+	}
+	// What is left in the plan is on brokers that the cluster does not list.
+	for id, w := range plan {
+		w.lose(fmt.Sprintf("broker %d is not among the live brokers", id))
+	}
+	wg.Wait()
+	o.settle()
+}
+
+// askBroker asks one broker, over one connection.
+func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *offsets) {
+	conn, err := p.open(ctx, b)
+	b.Reachable = inspect.Known(err == nil)
+	if err != nil {
+		o.rounds.leaveFrom(0)
+		f := failureOf(inspect.Known(b.ID), err)
+		f.Lost = lostReplicas(w)
+		f.Hint = p.advertisedHint(f)
+		w.lose(f.Error)
+		p.fail(f)
+		return
+	}
+	reader := &reader{offsets: o, conn: conn, broker: b, work: w}
+	reader.read(ctx)
+	conn = reader.conn // it may have had to be opened again
+	defer conn.Close()
+	if p.query.Parts.Has(inspect.PartLogDirs) {
+		b.VersionRange = guessVersion(conn.APIVersions())
+		p.logDirs(ctx, conn, b)
+	}
+}
+
+func (p *pass) open(ctx context.Context, b *inspect.Broker) (*connect.Conn, error) {
+	ctx, cancel := p.src.bounded(ctx)
+	defer cancel()
+	return p.src.conf.Open(ctx, b.Address())
+}
+
+func lostReplicas(w *work) string {
+	switch n := w.replicas(); n {
+	case 0:
+		return ""
+	case 1:
+		return "its replica is shown as unknown"
+	default:
+		return fmt.Sprintf("its %d replicas are shown as unknown", n)
+	}
+}
+
+// advertisedHint tells an address that cannot be dialed, though a bootstrap
+// server answered, from a broker that is down: the usual cause is a wrong
+// advertised.listeners.
+func (p *pass) advertisedHint(f inspect.Failure) string {
+	if f.Phase != inspect.PhaseDial {
+		return ""
+	}
+	for _, a := range p.src.conf.Bootstrap {
+		if a == f.Address {
+			return ""
+		}
+	}
+	return "the bootstrap server answered; this is the address that the broker advertises (advertised.listeners): is it up, and reachable from here?"
+}

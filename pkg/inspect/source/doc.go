@@ -1,0 +1,25 @@
+// Package source gathers an [inspect.Snapshot] from a real cluster. Its door is
+// [New] and [Source.Snapshot].
+//
+// One pass costs, whatever the number of partitions (ApiVersions, one per
+// connection, not counted):
+//
+//	always          Metadata 1, ListPartitionReassignments 1, DescribeConfigs 1
+//	PartELR         DescribeCluster 1 and DescribeTopicPartitions 1 per 2,000
+//	                partitions, in place of Metadata
+//	PartReachable   no more than a connection to every broker
+//	PartFenced      DescribeCluster 1
+//	PartLogDirs     DescribeLogDirs 1 per broker
+//	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
+//
+// Every request goes to one broker and asks about all its partitions at once;
+// all brokers are asked at the same time. A request may take a third of the
+// pass's timeout, and none outlasts the pass: a broker that is hung, refuses or
+// goes silent half-way costs its own answers, a line among the Snapshot's
+// Failures, and nothing else.
+//
+// Nothing here writes, creates a topic by asking about it, or sends a replica id
+// other than −1 (a consumer) and −2 (a debugging consumer, which reads a
+// replica's own log end offset; replicas' ids, ≥ 0, would move the leader's
+// state).
+package source

@@ -1,0 +1,72 @@
+package source
+
+import (
+	"cmp"
+	"errors"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/twmb/franz-go/pkg/kerr"
+)
+
+// failureOf makes a Failure of a connection's or a request's error.
+func failureOf(id inspect.Opt[inspect.BrokerID], err error) inspect.Failure {
+	var ce *connect.Error
+	if !errors.As(err, &ce) {
+		return inspect.Failure{Broker: id, Phase: inspect.PhaseRequest, Error: err.Error()}
+	}
+	request := ce.Request
+	if request == "" {
+		request = "ApiVersions" // the first thing that a connection is opened for
+	}
+	return inspect.Failure{Broker: id, Address: ce.Address, Request: request, Phase: ce.Phase, Error: ce.Cause}
+}
+
+// refusal is a Kafka error code in an answer.
+func refusal(id inspect.Opt[inspect.BrokerID], addr, request string, code int16) inspect.Failure {
+	return inspect.Failure{
+		Broker: id, Address: addr, Request: request, Phase: inspect.PhaseRequest,
+		Error: codeName(code), Hint: hint(request, code),
+	}
+}
+
+// codeName is Kafka's own name of an error code.
+func codeName(code int16) string {
+	const notLeaderOrFollower = 6 // renamed in Kafka 2.6 (KIP-392); the library keeps the old name
+	if code == notLeaderOrFollower {
+		return "NOT_LEADER_OR_FOLLOWER"
+	}
+	if e := kerr.TypedErrorForCode(code); e != nil {
+		return e.Message
+	}
+	return "no error"
+}
+
+// hint names the ACL that a refused request needs, or what else would help.
+func hint(request string, code int16) string {
+	switch code {
+	case kerr.NotLeaderForPartition.Code:
+		return "leadership moved while it was read: ask again"
+	case kerr.ClusterAuthorizationFailed.Code, kerr.TopicAuthorizationFailed.Code:
+	default:
+		return ""
+	}
+	switch request {
+	case "DescribeConfigs":
+		return "grant DESCRIBE_CONFIGS on the topic"
+	case "ListPartitionReassignments", "DescribeLogDirs", "DescribeCluster":
+		return "grant DESCRIBE on the cluster"
+	}
+	return "grant DESCRIBE on the topic"
+}
+
+// compareFailures orders by broker (those without one first), address, request,
+// topic.
+func compareFailures(a, b inspect.Failure) int {
+	return cmp.Or(
+		cmp.Compare(a.Broker.Or(inspect.NoBroker), b.Broker.Or(inspect.NoBroker)),
+		cmp.Compare(a.Address, b.Address),
+		cmp.Compare(a.Request, b.Request),
+		cmp.Compare(a.Topic, b.Topic),
+	)
+}

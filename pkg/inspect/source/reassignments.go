@@ -1,0 +1,71 @@
+package source
+
+import (
+	"context"
+
+	"github.com/IBM/sarama"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+)
+
+// reassignments asks which replicas are being added and removed. sarama cannot
+// say "all" (its empty list means none), so every partition is named.
+func (p *pass) reassignments(ctx context.Context, boot *connect.Conn) {
+	if p.noPartitions() {
+		return
+	}
+	const request = "ListPartitionReassignments"
+	nobody := inspect.Unknown[inspect.BrokerID]()
+	if _, ok := boot.Version(keyListReassignments, 0); !ok {
+		p.fail(inspect.Failure{
+			Address: boot.Addr(), Request: request, Phase: inspect.PhaseRequest,
+			Error: "the broker does not offer it (Kafka 2.4 and newer do)", Lost: "reassignments are unknown", Notice: true,
+		})
+		return
+	}
+	ctx, cancel := p.src.bounded(ctx)
+	defer cancel()
+	req := &sarama.ListPartitionReassignmentsRequest{TimeoutMs: int32(p.src.timeout.Milliseconds() / 3)}
+	for i := range p.snap.Topics {
+		t := &p.snap.Topics[i]
+		ids := make([]int32, len(t.Partitions))
+		for j := range t.Partitions {
+			ids[j] = t.Partitions[j].Index
+		}
+		if len(ids) > 0 {
+			req.AddBlock(t.Name, ids)
+		}
+	}
+	resp, err := connect.Ask(ctx, boot, request, func(b *sarama.Broker) (*sarama.ListPartitionReassignmentsResponse, error) {
+		return b.ListPartitionReassignments(req)
+	})
+	var f inspect.Failure
+	switch {
+	case err != nil:
+		f = failureOf(nobody, err)
+	case resp.ErrorCode != sarama.ErrNoError:
+		f = refusal(nobody, boot.Addr(), request, int16(resp.ErrorCode))
+	default:
+		p.setReassignments(resp)
+		return
+	}
+	f.Lost = "reassignments are unknown"
+	p.fail(f)
+}
+
+func (p *pass) setReassignments(resp *sarama.ListPartitionReassignmentsResponse) {
+	for part := range p.snap.Partitions {
+		part.Adding, part.Removing = inspect.Known[[]inspect.BrokerID](nil), inspect.Known[[]inspect.BrokerID](nil)
+		if status := resp.TopicStatus[part.Topic][part.Index]; status != nil {
+			part.Adding = inspect.Known(brokerIDs(status.AddingReplicas))
+			part.Removing = inspect.Known(brokerIDs(status.RemovingReplicas))
+		}
+	}
+}
+
+func (p *pass) noPartitions() bool {
+	for range p.snap.Partitions {
+		return false
+	}
+	return true
+}

@@ -1,0 +1,101 @@
+package source
+
+import (
+	"context"
+	"encoding/base64"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// pagePartitions is how many partitions a page may hold: what brokers allow by
+// default (max.request.partition.size.limit).
+const pagePartitions = 2000
+
+// elrFeature is finalized at level 1 where the controller keeps eligible leader
+// replicas (KIP-966).
+const elrFeature = "eligible.leader.replicas.version"
+
+// describeTopicPartitions learns topics and partitions with their ELR, page by
+// page, over a connection of its own (sarama has no types for it).
+func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) *inspect.Failure {
+	client, err := p.src.conf.Kgo(boot.Addr())
+	if err != nil {
+		f := failureOf(inspect.Unknown[inspect.BrokerID](), err)
+		return &f
+	}
+	defer client.Close()
+	level, _ := boot.Feature(elrFeature)
+	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
+	req.ResponsePartitionLimit = pagePartitions
+	for _, name := range p.query.Topics {
+		t := kmsg.NewDescribeTopicPartitionsRequestTopic()
+		t.Topic = name
+		req.Topics = append(req.Topics, t)
+	}
+	for {
+		resp, err := p.page(ctx, client, req)
+		if err != nil {
+			f := failureOf(inspect.Unknown[inspect.BrokerID](), err)
+			return &f
+		}
+		for i := range resp.Topics {
+			p.addPage(&resp.Topics[i], level > 0)
+		}
+		if resp.NextCursor == nil {
+			return nil
+		}
+		cursor := kmsg.NewDescribeTopicPartitionsRequestCursor()
+		cursor.Topic, cursor.Partition = resp.NextCursor.Topic, resp.NextCursor.Partition
+		req.Cursor = &cursor
+	}
+}
+
+func (p *pass) page(ctx context.Context, client *kgo.Client, req *kmsg.DescribeTopicPartitionsRequest) (*kmsg.DescribeTopicPartitionsResponse, error) {
+	ctx, cancel := p.src.bounded(ctx)
+	defer cancel()
+	began := time.Now()
+	resp, err := req.RequestWith(ctx, client.SeedBrokers()[0])
+	if err != nil {
+		return nil, connect.Wrap(client.OptValue(kgo.SeedBrokers).([]string)[0], "DescribeTopicPartitions", err, time.Since(began))
+	}
+	return resp, nil
+}
+
+// addPage adds a topic of one page; a topic may go on in the next one.
+func (p *pass) addPage(t *kmsg.DescribeTopicPartitionsResponseTopic, keepsELR bool) {
+	name := ""
+	if t.Topic != nil {
+		name = *t.Topic
+	}
+	topics := p.snap.Topics
+	if n := len(topics); n == 0 || topics[n-1].Name != name {
+		topic := inspect.Topic{Name: name, Internal: t.IsInternal}
+		if t.TopicID != ([16]byte{}) {
+			topic.ID = inspect.Known(base64.RawURLEncoding.EncodeToString(t.TopicID[:]))
+		}
+		if t.ErrorCode != 0 {
+			topic.Error = codeName(t.ErrorCode)
+		}
+		p.snap.Topics = append(p.snap.Topics, topic)
+	}
+	topic := &p.snap.Topics[len(p.snap.Topics)-1]
+	for i := range t.Partitions {
+		m := &t.Partitions[i]
+		part := inspect.Partition{
+			Index: m.Partition, Leader: leaderOf(m.LeaderID),
+			Replicas: brokerIDs(m.Replicas), ISR: brokerIDs(m.ISR), Offline: brokerIDs(m.OfflineReplicas),
+		}
+		if m.LeaderEpoch >= 0 {
+			part.LeaderEpoch = inspect.Known(inspect.Epoch(m.LeaderEpoch))
+		}
+		if keepsELR {
+			part.ELR = inspect.Known(brokerIDs(m.EligibleLeaderReplicas))
+			part.LastKnownELR = inspect.Known(brokerIDs(m.LastKnownELR))
+		}
+		topic.Partitions = append(topic.Partitions, part)
+	}
+}

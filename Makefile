@@ -62,9 +62,12 @@ test: deps-if-possible ## run all tests that fit ten minutes, with the race dete
 test-all: ## run the long tests too, up to an hour
 	KAFKAOPS_LONG=1 $(MAKE) test TEST_TIMEOUT=60m
 
+# Whole runs of the binary, medians and ratios; see cmd/kafkaops/internal/bench.
+# BENCH= selects: make bench BENCH=Scale
+BENCH ?= .
 .PHONY: bench
-bench: ## run the benchmarks; PKG= selects
-	go test -run '^$$' -bench . -benchmem $(PKG)
+bench: deps-if-possible ## measure whole commands against Kafka's own and at size; BENCH= selects
+	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m ./cmd/kafkaops/internal/bench
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## check format, vet, linters and go.mod

@@ -79,6 +79,9 @@ var rooms = []room{
 	}},
 	{dir: "cmd/kafkaops", ours: []string{"cmd/kafkaops/internal/cli"}},
 
+	// Tests and measurements of whole commands; no code of their own.
+	{dir: "cmd/kafkaops/internal/bench"},
+
 	// Checks of the dashboards and rules.
 	{dir: "dashboards"},
 }

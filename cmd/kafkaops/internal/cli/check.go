@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/spf13/cobra"
+)
+
+func newCheckCmd(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "check <what>",
+		Short: "Yes or no, for scripts and monitoring: the exit code is the answer",
+		Args:  noSuchCommand,
+		RunE:  help,
+	}
+	cmd.AddCommand(newCheckHealthCmd(env))
+	return cmd
+}
+
+// healthOptions are the flags of check health.
+type healthOptions struct {
+	options
+	maxLag, maxUncommitted int64
+	nagios                 bool
+	excludeInternal        bool
+	// limitLag, limitUncommitted: the flag was on the command line.
+	limitLag, limitUncommitted bool
+}
+
+func newCheckHealthCmd(env Env) *cobra.Command {
+	var o healthOptions
+	cmd := &cobra.Command{
+		Use:   "health",
+		Short: "Is the cluster healthy? One line, by describe's verdict",
+		Long: `Exit codes: 0 ok; 3 not healthy; 1 could not ask everything; 2 wrong usage.
+With --nagios those of monitoring plugins: 0 ok; 1 degraded, or a limit exceeded;
+2 at-risk or unavailable; 3 unknown, could not ask, or wrong usage.
+
+The limits add a pass over the offsets of every replica.`,
+		Example: `  kafkaops check health -b kafka-1:9092 && ./deploy
+  kafkaops check health --nagios --max-lag 10000 -b kafka-1:9092`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.limitLag, o.limitUncommitted = cmd.Flags().Changed("max-lag"), cmd.Flags().Changed("max-uncommitted")
+			err := o.run(cmd.Context(), env)
+			if o.nagios {
+				return o.asNagios(err, env)
+			}
+			return err
+		},
+	}
+	o.register(cmd)
+	f := cmd.Flags()
+	f.Int64Var(&o.maxLag, "max-lag", 0, "not healthy when a replica is more than `N` records behind")
+	f.Int64Var(&o.maxUncommitted, "max-uncommitted", 0, "not healthy when a partition has more than `N` records above its HW")
+	f.BoolVar(&o.nagios, "nagios", false, "a monitoring plugin's line and exit code")
+	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	return cmd
+}
+
+func (o *healthOptions) run(ctx context.Context, env Env) error {
+	if o.maxLag < 0 || o.maxUncommitted < 0 {
+		return usagef("--max-lag and --max-uncommitted are numbers of records, not negative")
+	}
+	s, err := o.open(env)
+	if err != nil {
+		return err
+	}
+	filter := topicFilter{excludeInternal: o.excludeInternal}
+	q := filter.query()
+	q.Parts = inspect.PartELR | inspect.PartReachable
+	if o.limitLag || o.limitUncommitted {
+		q.Parts |= inspect.PartOffsets
+	}
+	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
+		snap, err := s.ask(ctx, q, notes)
+		if err != nil {
+			return err
+		}
+		verdict := snap.Verdict()
+		o.applyLimits(snap, &verdict)
+		if o.nagios {
+			err = render.CheckHealthNagios(out, snap, &verdict)
+		} else {
+			err = render.CheckHealth(out, s.view, snap, &verdict)
+		}
+		if err != nil {
+			return err
+		}
+		if o.nagios {
+			return nagiosOf(snap, verdict.Level)
+		}
+		return outcome(snap, verdict.Level == inspect.LevelOK)
+	})
+}
+
+// applyLimits makes the verdict degraded, or unknown, by the offsets. A lag that
+// is unknown may be above the limit.
+func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict) {
+	if !o.limitLag && !o.limitUncommitted {
+		return
+	}
+	h := render.NewHealthItem(snap, v)
+	limit := func(on bool, most inspect.Opt[int64], unknown inspect.Opt[int], limit int64, what string) {
+		if !on {
+			return
+		}
+		if n, ok := most.Get(); ok && n > limit {
+			v.Worsen(inspect.LevelDegraded, fmt.Sprintf("%s is %d records, above the limit of %d", what, n, limit))
+		}
+		if n := unknown.Or(0); n > 0 {
+			v.Worsen(inspect.LevelUnknown, fmt.Sprintf("%s is not known everywhere: %d are missing", what, n))
+		}
+	}
+	limit(o.limitLag, h.MaxLag, h.LagUnknown, o.maxLag, "the largest lag of a replica")
+	limit(o.limitUncommitted, h.MaxUncommitted, h.UncommittedUnknown, o.maxUncommitted, "the largest LEO-HW of a partition")
+}
+
+// The exit codes of monitoring plugins, beside 0 for ok.
+const (
+	nagiosWarning  = 1
+	nagiosCritical = 2
+	nagiosUnknown  = 3
+)
+
+// nagiosOf maps the verdict. What is certainly critical stays so where another
+// part was not answered.
+func nagiosOf(snap *inspect.Snapshot, level inspect.Level) error {
+	switch level {
+	case inspect.LevelUnavailable, inspect.LevelAtRisk:
+		return nagiosError{nagiosCritical}
+	case inspect.LevelDegraded:
+		return nagiosError{nagiosWarning}
+	case inspect.LevelOK:
+		if snap.Complete() {
+			return nil
+		}
+	}
+	return nagiosError{nagiosUnknown}
+}
+
+// asNagios tells what ended the check in a plugin's way: one line on stdout.
+func (o *healthOptions) asNagios(err error, env Env) error {
+	var status nagiosError
+	if err == nil || errors.As(err, &status) {
+		return err
+	}
+	exitCode(err, env.Terminal.Err, "kafkaops check health")
+	fmt.Fprintf(env.Terminal.Out, "KAFKA UNKNOWN - %s\n", render.Clean(err.Error()))
+	return nagiosError{nagiosUnknown}
+}

@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/spf13/cobra"
+)
+
+// topicsOptions are the flags of describe topics.
+type topicsOptions struct {
+	describeOptions
+	topics         []string
+	all            bool
+	kafkaSemantics bool
+	filters        statusFilter
+}
+
+func newDescribeTopicsCmd(env Env) *cobra.Command {
+	var o topicsOptions
+	cmd := &cobra.Command{
+		Use:   "topics [NAME…]",
+		Short: "Every partition: leader, replicas in assignment order, ISR, min ISR, status",
+		Long: `Lists the partitions of the named topics, or of all. A NAME with any of *?[ is a
+glob; quote it from the shell. Several filters show what any of them matches.`,
+		Example: `  kafkaops describe topics orders 'payments-*' -b kafka-1:9092
+  kafkaops describe topics --under-min-isr --exit-code -b kafka-1:9092`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
+	}
+	o.register(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
+	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the verdict over what was asked is not ok")
+	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	f.BoolVar(&o.all, "all", false, "do not cut a long list on a terminal")
+	f.BoolVar(&o.kafkaSemantics, "kafka-semantics", false, "judge by kafka-topics.sh's rules: configured min ISR, replicas by number")
+	o.filters.register(f)
+	return cmd
+}
+
+func (o *topicsOptions) run(ctx context.Context, env Env, args []string) error {
+	s, err := o.open(env)
+	if err != nil {
+		return err
+	}
+	filter, err := newTopicFilter(append(args, o.topics...), o.excludeInternal)
+	if err != nil {
+		return err
+	}
+	if !o.all && len(filter.exact) == 0 {
+		s.view.Rows = listRows
+	}
+	q := filter.query()
+	q.Parts = inspect.PartELR
+	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
+		snap, err := s.ask(ctx, q, notes)
+		if err != nil {
+			return err
+		}
+		missing := filter.tellUnmatched(snap, notes)
+		judged, undecided := o.judge(snap)
+		if undecided > 0 {
+			fmt.Fprintf(notes, "kafkaops: the filter could not be decided for %d partitions, which are not shown: what it needs was not answered\n", undecided)
+		}
+		if err := render.Topics(out, s.view, snap, judged); err != nil {
+			return err
+		}
+		if missing || undecided > 0 {
+			return errIncomplete
+		}
+		return outcome(snap, !o.exitCode || snap.Verdict().Level == inspect.LevelOK)
+	})
+}
+
+// listRows is how many rows of a long list a terminal shows.
+const listRows = 20
+
+// judge applies the rules that were asked for and the filters, and counts the
+// partitions for which a filter could not be decided.
+func (o *topicsOptions) judge(snap *inspect.Snapshot) (judged []inspect.Judged, undecided int) {
+	live := func(id inspect.BrokerID) bool {
+		b := snap.Broker(id)
+		return b != nil && !b.Fenced.Or(false)
+	}
+	for p := range snap.Partitions {
+		h := p.Health()
+		if o.kafkaSemantics {
+			h = p.RawHealth(live)
+		}
+		switch matched, decided := o.filters.match(&h); {
+		case matched:
+			judged = append(judged, inspect.Judged{Partition: p, Health: h})
+		case !decided:
+			undecided++
+		}
+	}
+	return judged, undecided
+}
+
+// tellUnmatched prints the names and globs that no topic answers to, and reports
+// whether there is one.
+func (f *topicFilter) tellUnmatched(snap *inspect.Snapshot, notes io.Writer) bool {
+	names := make([]string, len(snap.Topics))
+	for i := range snap.Topics {
+		names[i] = snap.Topics[i].Name
+	}
+	unmatched := f.unmatched(names)
+	for _, u := range unmatched {
+		fmt.Fprintf(notes, "kafkaops: no topic matches %s\n", render.Clean(fmt.Sprintf("%q", u)))
+	}
+	return len(unmatched) > 0
+}

@@ -1,0 +1,96 @@
+package cli
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+// Env is what a command has of the world outside.
+type Env struct {
+	Terminal *term.Terminal
+	Getenv   func(string) string
+}
+
+// OS is the Env of this process.
+func OS() Env { return Env{Terminal: term.OS(), Getenv: os.Getenv} }
+
+// snapshotter is where commands get their Snapshots from.
+type snapshotter interface {
+	Snapshot(context.Context, source.Query) (*inspect.Snapshot, error)
+}
+
+// Main runs one command line, without the program's name, and returns its exit
+// code.
+func Main(args []string, env Env) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	return run(ctx, args, env)
+}
+
+func run(ctx context.Context, args []string, env Env) int {
+	root := newRootCmd(env)
+	root.SetArgs(args)
+	cmd, err := root.ExecuteContextC(ctx)
+	if err != nil && ctx.Err() != nil {
+		err = context.Canceled
+	}
+	return exitCode(err, env.Terminal.Err, cmd.CommandPath())
+}
+
+func newRootCmd(env Env) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "kafkaops <command>",
+		Short: "Is replication healthy, where not, and what is at risk?",
+		Long: `kafkaops answers what an operator asks of Kafka's replication, on any real
+cluster, by plain client requests: no JMX, no agent, nothing written.
+
+Exit codes: 0 answered in full; 1 something could not be asked (each is a line on
+stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
+		Example: `  kafkaops describe -b kafka-1:9092         is anything at risk?
+  kafkaops lag --top 10 -b kafka-1:9092     which replica is behind, by how much?`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noSuchCommand,
+		RunE:          help,
+	}
+	root.SetOut(env.Terminal.Out)
+	root.SetErr(env.Terminal.Err)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	root.CompletionOptions.HiddenDefaultCmd = false
+	root.AddCommand(newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newVersionCmd(env))
+	return root
+}
+
+// help is what a command does that is only a family of others.
+func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// noSuchCommand is for commands whose only arguments are subcommands: one that
+// arrives here is none of them.
+func noSuchCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	const near = 2 // letters that may differ for a suggestion
+	cmd.SuggestionsMinimumDistance = near
+	hint := ""
+	if like := cmd.SuggestionsFor(args[0]); len(like) > 0 {
+		hint = "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return usagef("%q is not a command of %s%s", args[0], cmd.CommandPath(), hint)
+}
+
+// noArguments is for commands that take flags alone.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usagef("%s takes no argument, got %q", cmd.CommandPath(), args[0])
+	}
+	return nil
+}

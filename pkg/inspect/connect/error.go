@@ -70,6 +70,9 @@ func cause(phase inspect.Phase, request string, err error, after time.Duration) 
 		return fmt.Sprintf("no reply to %s within %s", request, seconds(after))
 	case isClosed(err) && request == "ApiVersions":
 		return "closed the connection on ApiVersions, as a TLS or SASL listener does when spoken to in plain text"
+	case isClosed(err) && (request == "Metadata" || request == "DescribeCluster"):
+		// The first request after ApiVersions, which SASL listeners still answer.
+		return "closed the connection on " + request + ", as a SASL listener does to a client that has not authenticated"
 	case isClosed(err):
 		return "closed the connection on " + request
 	case errors.As(err, &dns) && dns.IsNotFound:

@@ -37,7 +37,7 @@ func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) 
 		req.Topics = append(req.Topics, t)
 	}
 	for {
-		resp, err := p.page(ctx, client, req)
+		resp, err := p.page(ctx, client, boot.Addr(), req)
 		if err != nil {
 			f := failureOf(inspect.Unknown[inspect.BrokerID](), err)
 			return &f
@@ -54,13 +54,15 @@ func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) 
 	}
 }
 
-func (p *pass) page(ctx context.Context, client *kgo.Client, req *kmsg.DescribeTopicPartitionsRequest) (*kmsg.DescribeTopicPartitionsResponse, error) {
+func (p *pass) page(
+	ctx context.Context, client *kgo.Client, addr string, req *kmsg.DescribeTopicPartitionsRequest,
+) (*kmsg.DescribeTopicPartitionsResponse, error) {
 	ctx, cancel := p.src.bounded(ctx)
 	defer cancel()
 	began := time.Now()
 	resp, err := req.RequestWith(ctx, client.SeedBrokers()[0])
 	if err != nil {
-		return nil, connect.Wrap(client.OptValue(kgo.SeedBrokers).([]string)[0], "DescribeTopicPartitions", err, time.Since(began))
+		return nil, connect.Wrap(addr, "DescribeTopicPartitions", err, time.Since(began))
 	}
 	return resp, nil
 }

@@ -68,8 +68,8 @@ func LagTable(v View, rows []LagRow) *Table {
 		addBars(t, v, rows[:shown])
 	}
 	if shown < len(rows) {
-		t.Tail = append(t.Tail, fmt.Sprintf("%s of %s partitions shown (all: kafkaops lag --top %d)",
-			v.number(int64(shown)), v.number(int64(len(rows))), len(rows)))
+		t.Tail = append(t.Tail, fmt.Sprintf("%s of %s partitions shown (all of them: --all)",
+			v.number(int64(shown)), v.number(int64(len(rows)))))
 	}
 	return t
 }

@@ -97,7 +97,9 @@ func lagNotes(v View, r *LagRow) []Cell {
 	}
 	for i := range r.Lag.Replicas {
 		id := r.Lag.Replicas[i].Broker
-		if why := r.Lag.Replicas[i].Error; why != "" && v.wide() {
+		rep := &r.Lag.Replicas[i]
+		// The state of an offline replica says it all.
+		if why := rep.Error; why != "" && v.wide() && rep.State != inspect.ReplicaOffline {
 			add(Warn, "replica %d: %s", id, why)
 		}
 		if ms, ok := r.Timing.replica(id).CatchUpMs.Get(); ok && ms > 0 {

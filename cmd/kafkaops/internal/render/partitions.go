@@ -28,7 +28,7 @@ func TopicsTable(v View, judged []inspect.Judged) *Table {
 	shown := v.cut(len(judged), 0)
 	t := partitionTable(v.wide(), judged[:shown], topicsColumns)
 	if shown < len(judged) {
-		t.Tail = []string{fmt.Sprintf("%s of %s partitions shown (all: kafkaops describe topics | less)",
+		t.Tail = []string{fmt.Sprintf("%s of %s partitions shown (all of them: --all)",
 			v.number(int64(shown)), v.number(int64(len(judged))))}
 	}
 	return t

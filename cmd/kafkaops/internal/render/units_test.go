@@ -192,8 +192,8 @@ func TestLongListsAreCutOnTerminals(t *testing.T) {
 	terminal := View{Terminal: true, Width: 80, Rows: 20}
 	for screen, want := range map[string]string{
 		"describe":        "… 123 more (kafkaops describe topics --under-replicated)",
-		"describe topics": "20 of 143 partitions shown (all: kafkaops describe topics | less)",
-		"lag":             "20 of 143 partitions shown (all: kafkaops lag --top 143)",
+		"describe topics": "20 of 143 partitions shown (all of them: --all)",
+		"lag":             "20 of 143 partitions shown (all of them: --all)",
 	} {
 		if out := draw(t, screen, terminal, s); !strings.Contains(out, want+"\n") {
 			t.Errorf("%s does not say %q:\n%s", screen, want, out)

@@ -34,6 +34,10 @@ func (e *evidence) reasons() (Level, []string) {
 		"%s at min ISR: the next loss refuses acks=all writes", verb(c.AtMinISR, "is", "are"))
 	for _, b := range e.silent {
 		because(LevelDegraded, true, "broker %d (%s) does not answer%s", b.ID, b.Address(), e.why(b.ID))
+		// What is at risk in the time before the cluster itself gives it up.
+		because(LevelDegraded, e.inISR[b.ID] > 0,
+			"broker %d is still in the ISR of %s: where their leaders do not hear from it either, acks=all writes wait for it",
+			b.ID, partitions(e.inISR[b.ID]))
 	}
 	for _, id := range e.gone {
 		if b := e.s.Broker(id); b != nil {

@@ -75,7 +75,7 @@ type Finding struct {
 // Leadership away from the preferred leader, reassignments and missing headroom
 // never change the level.
 func (s *Snapshot) Verdict() Verdict {
-	e := evidence{s: s, outOf: map[BrokerID]int{}}
+	e := evidence{s: s, outOf: map[BrokerID]int{}, inISR: map[BrokerID]int{}}
 	for p := range s.Partitions {
 		e.add(p)
 	}
@@ -93,8 +93,9 @@ type evidence struct {
 	s         *Snapshot
 	counts    Counts
 	unhealthy []Judged
-	// outOf counts, for each broker, the partitions whose ISR it is missing from.
-	outOf                map[BrokerID]int
+	// outOf and inISR count, for each broker, the partitions whose ISR it is
+	// missing from, and those in whose ISR it follows another.
+	outOf, inISR         map[BrokerID]int
 	noHeadroom, minAbove topicNames
 	silent               []*Broker
 	gone                 []BrokerID
@@ -136,6 +137,11 @@ func (e *evidence) add(p *Partition) {
 	}
 	for _, id := range h.OutOfSync {
 		e.outOf[id]++
+	}
+	for _, id := range p.ISR {
+		if id != p.Leader {
+			e.inISR[id]++
+		}
 	}
 	for _, f := range h.Findings {
 		switch f {

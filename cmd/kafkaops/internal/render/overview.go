@@ -149,7 +149,7 @@ func nextCommands(verdict *inspect.Verdict) []string {
 			next = append(next, "kafkaops "+command)
 		}
 	}
-	add(c.UnderReplicated+c.UnderMinISR > 0, "lag --top 10")
+	add(c.UnderReplicated+c.UnderMinISR+c.BrokersSilent > 0, "lag --top 10")
 	add(c.Offline > 0, "describe topics --unavailable")
 	add(c.Offline == 0 && c.UnderMinISR > 0, "describe topics --under-min-isr")
 	add(c.BrokersSilent+c.BrokersGone > 0, "describe brokers")

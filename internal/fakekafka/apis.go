@@ -23,6 +23,7 @@ func APIs(without ...Key) map[Key]VersionRange {
 		kmsg.DescribeConfigs:            {1, 4},
 		kmsg.DescribeLogDirs:            {1, 5},
 		kmsg.ListPartitionReassignments: {0, 0},
+		kmsg.DescribeQuorum:             {0, 2},
 		kmsg.DescribeCluster:            {0, 2},
 		kmsg.DescribeTopicPartitions:    {0, 0},
 	}

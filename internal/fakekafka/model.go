@@ -16,6 +16,9 @@ type Model struct {
 	// Features are the finalized feature levels; nil is [Features].
 	Features map[string]int16
 
+	// Quorum is the controllers' state; nil is three voters who are well.
+	Quorum *Quorum
+
 	// MinInsyncReplicas is the cluster's default for topics that set none; 0 is
 	// Kafka's own default of 1.
 	MinInsyncReplicas int

@@ -52,6 +52,12 @@ func emptyAndNamed(key Key) []kmsg.Request {
 			{ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "nope"},
 			{ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: "1"},
 		}
+	case *kmsg.DescribeQuorumRequest:
+		for _, name := range []string{"__cluster_metadata", "nope"} {
+			req.Topics = append(req.Topics, kmsg.DescribeQuorumRequestTopic{
+				Topic: name, Partitions: []kmsg.DescribeQuorumRequestTopicPartition{{Partition: 0}},
+			})
+		}
 	case *kmsg.DescribeTopicPartitionsRequest:
 		req.ResponsePartitionLimit = 100
 		req.Topics = []kmsg.DescribeTopicPartitionsRequestTopic{{Topic: "bare"}, {Topic: "nope"}}

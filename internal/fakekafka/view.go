@@ -34,6 +34,8 @@ func (v *view) answer(req kmsg.Request) kmsg.Response {
 		return v.describeLogDirs(req)
 	case *kmsg.ListPartitionReassignmentsRequest:
 		return v.listPartitionReassignments(req)
+	case *kmsg.DescribeQuorumRequest:
+		return v.describeQuorum(req)
 	case *kmsg.DescribeClusterRequest:
 		return v.describeCluster(req)
 	case *kmsg.DescribeTopicPartitionsRequest:

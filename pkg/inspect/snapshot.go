@@ -22,7 +22,7 @@ type Epoch int32
 // Parts names what a Snapshot was asked to hold beyond brokers, topics,
 // partitions, reassignments and min.insync.replicas. A part that was not asked
 // for is unknown in the Snapshot and no failure.
-type Parts uint8
+type Parts uint32
 
 // The parts, each with the requests that it costs.
 const (
@@ -50,6 +50,9 @@ type Snapshot struct {
 	// Controller is the active controller by DescribeQuorum's answer; unknown
 	// where that was not asked (what brokers report is a random live broker).
 	Controller Opt[BrokerID]
+	// Quorum is known with [PartQuorum], unless it was refused or the cluster has
+	// none that can be asked (ZooKeeper).
+	Quorum Opt[Quorum]
 	// TakenAt is when the pass began.
 	TakenAt time.Time
 	// Asked says which parts were asked for.

@@ -9,6 +9,7 @@
 //	                partitions, in place of Metadata
 //	PartReachable   no more than a connection to every broker
 //	PartFenced      DescribeCluster 1
+//	PartQuorum      DescribeQuorum 1, see quorum.go
 //	PartLogDirs     DescribeLogDirs 1 per broker
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
 //

@@ -54,7 +54,7 @@ func hint(request string, code int16) string {
 	switch request {
 	case "DescribeConfigs":
 		return "grant DESCRIBE_CONFIGS on the topic"
-	case "ListPartitionReassignments", "DescribeLogDirs", "DescribeCluster":
+	case "ListPartitionReassignments", "DescribeLogDirs", "DescribeCluster", describeQuorum:
 		return "grant DESCRIBE on the cluster"
 	}
 	return "grant DESCRIBE on the topic"

@@ -1,0 +1,201 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
+	"github.com/kafkaops/kafkaops/internal/kafkatest"
+)
+
+// TestDescribeReal compares each of describe's subcommands with Kafka's own tool,
+// on one cluster of three controllers and three brokers with two directories
+// each. The last part kills controllers.
+func TestDescribeReal(t *testing.T) {
+	c := kafkatest.Start(t, kafkatest.Options{
+		Brokers: 3, Controllers: 3, LogDirs: 2,
+	})
+	c.CreateTopic(t, "orders", c.Spread(3, 3), map[string]string{"min.insync.replicas": "2"})
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, *kafkatest.Cluster)
+	}{
+		{"quorum", realQuorum},
+		{"quorum with controllers killed", realQuorumLoss},
+	} {
+		if !t.Run(part.name, func(t *testing.T) { part.test(t, c) }) {
+			break // what follows may rest on it
+		}
+	}
+}
+
+// kafkaops runs a command line against the cluster.
+func kafkaops(t *testing.T, c *kafkatest.Cluster, width int, args ...string) (stdout, stderr string, exit int) {
+	t.Helper()
+	d := term.NewDouble(width, 50)
+	exit = run(context.Background(), append(args, "-b", c.BootstrapServer()), Env{Terminal: d.Terminal, Getenv: func(string) string { return "" }})
+	return d.Stdout.String(), d.Stderr.String(), exit
+}
+
+// document runs a command for its JSON and decodes the items into T.
+func document[T any](t *testing.T, c *kafkatest.Cluster, args ...string) (items []T, controller *int32, exit int) {
+	t.Helper()
+	stdout, stderr, exit := kafkaops(t, c, 0, append(args, "-o", "json")...)
+	var doc struct {
+		Cluster struct{ Controller *int32 }
+		Items   []T
+	}
+	if err := json.Unmarshal([]byte(stdout), &doc); err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(args, " "), err, stdout, stderr)
+	}
+	return doc.Items, doc.Cluster.Controller, exit
+}
+
+func tool(t *testing.T, c *kafkatest.Cluster, class string, args ...string) string {
+	t.Helper()
+	stdout, stderr, exit, err := c.Tool(t.Context(), class, append([]string{"--bootstrap-server", c.BootstrapServer()}, args...)...)
+	if err != nil || exit != 0 {
+		t.Fatalf("%s: exit %d, %v\n%s%s", class, exit, err, stdout, stderr)
+	}
+	return stdout
+}
+
+// show logs a screen as people see it.
+func show(t *testing.T, c *kafkatest.Cluster, args ...string) {
+	t.Helper()
+	stdout, stderr, exit := kafkaops(t, c, 120, args...)
+	t.Logf("kafkaops %s (exit %d)\n%s%s", strings.Join(args, " "), exit, stdout, stderr)
+}
+
+type quorumItem struct {
+	Leader            *int32
+	LeaderEpoch       *int32
+	HighWatermark     *int64
+	Tolerates         *int
+	Voters, Observers []struct {
+		ID           int32
+		State        string
+		LogEndOffset *int64
+	}
+}
+
+// toolRows reads a table of one of Kafka's tools: a header, then fields between
+// blanks.
+func toolRows(text string) []map[string]string {
+	var rows []map[string]string
+	var header []string
+	for line := range strings.Lines(text) {
+		fields := strings.Fields(line)
+		switch {
+		case len(fields) == 0:
+		case header == nil:
+			header = fields
+		default:
+			row := map[string]string{}
+			for i := range min(len(fields), len(header)) {
+				row[header[i]] = fields[i]
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+func realQuorum(t *testing.T, c *kafkatest.Cluster) {
+	show(t, c, "describe", "quorum")
+	theirs := tool(t, c, kafkatest.MetadataQuorumCommand, "describe", "--replication")
+	t.Log(theirs)
+	items, controller, exit := document[quorumItem](t, c, "describe", "quorum", "--exit-code")
+	if exit != 0 || len(items) != 1 || controller == nil || *controller != *items[0].Leader || *items[0].Tolerates != 1 {
+		t.Fatalf("exit %d, controller %v, items %+v; want one, and one to lose", exit, controller, items)
+	}
+	ours := map[string]string{}
+	for _, v := range items[0].Voters {
+		ours[fmt.Sprint(v.ID)] = "Follower"
+		if v.ID == *items[0].Leader {
+			ours[fmt.Sprint(v.ID)] = "Leader"
+		}
+	}
+	for _, o := range items[0].Observers {
+		ours[fmt.Sprint(o.ID)] = "Observer"
+	}
+	rows := toolRows(theirs)
+	if len(rows) != len(ours) || len(ours) != 6 {
+		t.Errorf("%d nodes, theirs %d, want 6", len(ours), len(rows))
+	}
+	for _, row := range rows {
+		if ours[row["NodeId"]] != row["Status"] {
+			t.Errorf("node %s: ours %q, theirs %q", row["NodeId"], ours[row["NodeId"]], row["Status"])
+		}
+	}
+	status := tool(t, c, kafkatest.MetadataQuorumCommand, "describe", "--status")
+	for key, want := range map[string]string{"LeaderId:": fmt.Sprint(*items[0].Leader), "LeaderEpoch:": fmt.Sprint(*items[0].LeaderEpoch)} {
+		if got := valueOf(status, key); got != want {
+			t.Errorf("%s theirs %s, ours %s", key, got, want)
+		}
+	}
+	if hw, err := strconv.ParseInt(valueOf(status, "HighWatermark:"), 10, 64); err != nil || hw < *items[0].HighWatermark {
+		t.Errorf("their later HW %d (%v) is below ours, %d", hw, err, *items[0].HighWatermark)
+	}
+}
+
+// valueOf is the field behind a key in the text of a tool.
+func valueOf(text, key string) string {
+	fields := strings.Fields(text)
+	for i, f := range fields {
+		if f == key && i+1 < len(fields) {
+			return fields[i+1]
+		}
+	}
+	return ""
+}
+
+// realQuorumLoss kills the leading controller, then the one that follows it.
+func realQuorumLoss(t *testing.T, c *kafkatest.Cluster) {
+	items, _, _ := document[quorumItem](t, c, "describe", "quorum")
+	first := *items[0].Leader
+	c.Kill(t, first)
+	var second int32
+	kafkatest.Eventually(t, 30*time.Second, func() error {
+		items, controller, exit := document[quorumItem](t, c, "describe", "quorum", "--exit-code", "--timeout", "6s")
+		if exit != 3 || controller == nil || *controller == first {
+			return fmt.Errorf("exit %d, controller %v", exit, controller)
+		}
+		for _, v := range items[0].Voters {
+			if want := map[bool]string{true: "lost"}[v.ID == first]; want != "" && v.State != want {
+				return fmt.Errorf("voter %d is %s", v.ID, v.State)
+			}
+		}
+		second = *controller
+		return nil
+	})
+	show(t, c, "describe", "quorum")
+	show(t, c, "describe")
+	stdout, _, exit := kafkaops(t, c, 0, "describe", "--exit-code")
+	if exit != 3 || !strings.Contains(stdout, "verdict\tat-risk") || !strings.Contains(stdout, "has lost 1 of 3 voters") {
+		t.Errorf("one of three killed: exit %d\n%s", exit, stdout)
+	}
+
+	c.Kill(t, second)
+	kafkatest.Eventually(t, 30*time.Second, func() error {
+		stdout, stderr, exit := kafkaops(t, c, 0, "describe", "--timeout", "6s")
+		if exit != 1 || !strings.Contains(stdout, "verdict\tat-risk") || !strings.Contains(stdout, "no active controller answers") {
+			return fmt.Errorf("two of three killed: exit %d\n%s%s", exit, stdout, stderr)
+		}
+		return nil
+	})
+	show(t, c, "describe", "quorum")
+	show(t, c, "describe")
+	c.Heal(t)
+	kafkatest.Eventually(t, 30*time.Second, func() error {
+		if _, stderr, exit := kafkaops(t, c, 0, "describe", "quorum", "--exit-code"); exit != 0 {
+			return fmt.Errorf("healed: exit %d\n%s", exit, stderr)
+		}
+		return nil
+	})
+}

@@ -54,6 +54,8 @@ type Broker struct {
 	// APIs replaces the cluster's advertised ranges, to play a broker of another
 	// release.
 	APIs map[Key]VersionRange
+	// Supported replaces the supported levels of features, likewise.
+	Supported map[string]VersionRange
 
 	// host and port are where the listener is.
 	host string

@@ -114,6 +114,8 @@ type Broker struct {
 	VersionRange Opt[string]
 	// LogDirs is known with [PartLogDirs] where the broker answered.
 	LogDirs Opt[[]LogDir]
+	// Features is known with [PartFeatures], from Kafka 2.7 on.
+	Features Opt[BrokerFeatures]
 }
 
 // Address is the broker's address as it is dialed and written: host:port, IPv6

@@ -8,6 +8,7 @@
 //	PartELR         DescribeCluster 1 and DescribeTopicPartitions 1 per 2,000
 //	                partitions, in place of Metadata
 //	PartReachable   no more than a connection to every broker
+//	PartFeatures    the same
 //	PartFenced      DescribeCluster 1
 //	PartQuorum      DescribeQuorum 1, see quorum.go
 //	PartLogDirs     DescribeLogDirs 1 per broker

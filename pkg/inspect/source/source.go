@@ -119,7 +119,7 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	if p.query.Parts.Has(inspect.PartQuorum) {
 		wg.Go(func() { p.quorum(ctx, boot) })
 	}
-	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs
+	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs | facetParts
 	if p.query.Parts&perBroker != 0 {
 		p.askBrokers(ctx)
 	}

@@ -39,7 +39,9 @@ is not healthy, the worst first.
 	o.register(cmd)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the verdict is not ok")
 	cmd.Flags().BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
-	cmd.AddCommand(newDescribeTopicsCmd(env), newDescribeBrokersCmd(env), newDescribeQuorumCmd(env))
+	cmd.AddCommand(
+		newDescribeTopicsCmd(env), newDescribeBrokersCmd(env), newDescribeQuorumCmd(env), newDescribeFeaturesCmd(env),
+	)
 	return cmd
 }
 

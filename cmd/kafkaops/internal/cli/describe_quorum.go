@@ -42,8 +42,7 @@ func (o *describeOptions) runQuorum(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	// No topic is of interest here, and Metadata for none is the cheapest.
-	q := source.Query{Parts: inspect.PartQuorum, Keep: func(string, bool) bool { return false }}
+	q := source.Query{Parts: inspect.PartQuorum, Keep: noTopics}
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.ask(ctx, q, notes)
 		if err != nil {

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
 )
 
@@ -26,6 +24,7 @@ func TestDescribeReal(t *testing.T) {
 		test func(*testing.T, *kafkatest.Cluster)
 	}{
 		{"quorum", realQuorum},
+		{"features", realFeatures},
 		{"quorum with controllers killed", realQuorumLoss},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, c) }) {
@@ -37,9 +36,7 @@ func TestDescribeReal(t *testing.T) {
 // kafkaops runs a command line against the cluster.
 func kafkaops(t *testing.T, c *kafkatest.Cluster, width int, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
-	d := term.NewDouble(width, 50)
-	exit = run(context.Background(), append(args, "-b", c.BootstrapServer()), Env{Terminal: d.Terminal, Getenv: func(string) string { return "" }})
-	return d.Stdout.String(), d.Stderr.String(), exit
+	return commandLine(width, append(args, "-b", c.BootstrapServer())...)
 }
 
 // document runs a command for its JSON and decodes the items into T.
@@ -141,6 +138,39 @@ func realQuorum(t *testing.T, c *kafkatest.Cluster) {
 	}
 	if hw, err := strconv.ParseInt(valueOf(status, "HighWatermark:"), 10, 64); err != nil || hw < *items[0].HighWatermark {
 		t.Errorf("their later HW %d (%v) is below ours, %d", hw, err, *items[0].HighWatermark)
+	}
+}
+
+// realFeatures wants what kafka-features.sh says, which asks one broker.
+func realFeatures(t *testing.T, c *kafkatest.Cluster) {
+	show(t, c, "describe", "features")
+	theirs := tool(t, c, kafkatest.FeatureCommand, "describe")
+	items, _, exit := document[struct {
+		Name                         string
+		FinalizedLevel, MaxSupported int16
+		Release                      *string
+		Status                       []string
+	}](t, c, "describe", "features", "--exit-code")
+	if exit != 0 || len(items) == 0 {
+		t.Fatalf("exit %d, %d features", exit, len(items))
+	}
+	for _, f := range items {
+		want := strconv.Itoa(int(f.FinalizedLevel))
+		if f.Release != nil {
+			want = *f.Release
+		}
+		found := false
+		for line := range strings.Lines(theirs) {
+			if valueOf(line, "Feature:") == f.Name {
+				found = valueOf(line, "FinalizedVersionLevel:") == want
+			}
+		}
+		if !found {
+			t.Errorf("%s at %s is not what theirs says:\n%s", f.Name, want, theirs)
+		}
+	}
+	if n := strings.Count(theirs, "Feature:"); n != len(items) {
+		t.Errorf("%d features, theirs %d:\n%s", len(items), n, theirs)
 	}
 }
 

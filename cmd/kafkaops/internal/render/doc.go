@@ -7,7 +7,7 @@
 //
 //   - [Overview], [Topics], [Brokers], [Lag]: describe, describe topics,
 //     describe brokers, lag
-//   - [Quorum]: describe quorum
+//   - [Quorum], [Features]: describe quorum, describe features
 //   - [CheckHealth], [CheckHealthNagios]: check health
 //   - [FailureLine]: one line on stderr for each thing that was not answered
 //   - [Bar], [Sparkline], [OffsetBar]: for any screen

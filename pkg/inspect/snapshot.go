@@ -137,6 +137,12 @@ type LogDir struct {
 	TotalBytes, UsableBytes Opt[int64]
 	// ReplicasBytes is the sum of the sizes of the replicas in it.
 	ReplicasBytes Opt[int64]
+	// Cordoned directories get no new replicas; known where the broker tells
+	// (DescribeLogDirs v5, KIP-1066), with
+	// [PartReplicaLogs].
+	Cordoned Opt[bool]
+	// Replicas are the logs in it, with [PartReplicaLogs].
+	Replicas []ReplicaLog
 }
 
 // Topic is one topic with its partitions.

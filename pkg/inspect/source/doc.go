@@ -12,6 +12,7 @@
 //	PartFenced      DescribeCluster 1
 //	PartQuorum      DescribeQuorum 1, see quorum.go
 //	PartLogDirs     DescribeLogDirs 1 per broker
+//	PartReplicaLogs the same, with every replica in the answer
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
 //
 // Every request goes to one broker and asks about all its partitions at once;

@@ -8,12 +8,15 @@ import (
 )
 
 // facetParts are the parts that facets asks of every broker.
-const facetParts = inspect.PartFeatures
+const facetParts = inspect.PartFeatures | inspect.PartReplicaLogs
 
 // facets asks one broker for what describe's subcommands show of it, over the
 // connection that is open.
-func (p *pass) facets(_ context.Context, conn *connect.Conn, b *inspect.Broker) {
+func (p *pass) facets(ctx context.Context, conn *connect.Conn, b *inspect.Broker) {
 	if p.query.Parts.Has(inspect.PartFeatures) {
 		b.Features = featuresOf(conn.APIVersions())
+	}
+	if p.query.Parts.Has(inspect.PartReplicaLogs) {
+		p.replicaLogs(ctx, conn, b)
 	}
 }

@@ -53,6 +53,23 @@ func TestDescribeFake(t *testing.T) {
 			args: "describe features --exit-code", exit: 3, stdout: "disagree",
 		},
 		{name: "features of a silent broker", faults: fakekafka.Faults{Mute: true}, timeout: "900ms", args: "describe features", exit: 1, stdout: "unknown", stderr: "no reply to ApiVersions"},
+		{
+			name: "reassignments",
+			alter: func(m *fakekafka.Model) {
+				p := m.Topic("orders").Partitions[0]
+				p.Replicas, p.ISR, p.HW, p.Adding = []int32{1, 2, 3}, []int32{1, 2}, 100, []int32{3}
+				p.SetLEO(3, 30)
+			},
+			args: "describe reassignments --samples 2 --interval 100ms", stdout: "orders-0\t1\t1,2,3\t1,2,3\tnone\t3\t10000\t3000\t30\t0\t-\tcopying",
+		},
+		{name: "no reassignment", args: "describe reassignments orders", stdout: "PARTITION"},
+		{name: "reassignments of no topic", args: "describe reassignments nope*", exit: 1, stderr: "no topic matches"},
+		{name: "samples", args: "describe reassignments --samples 0", exit: 2, stderr: "--samples 0"},
+		{
+			name: "log dir offline", alter: func(m *fakekafka.Model) { m.Broker(2).LogDirs = []fakekafka.LogDir{{Path: "/d", Offline: true}} },
+			args: "describe log-dirs --exit-code", exit: 3, stdout: "2\t/d\toffline\t-",
+		},
+		{name: "log dirs refused", alter: deny(kmsg.DescribeLogDirs), args: "describe log-dirs", exit: 1, stderr: "grant DESCRIBE on the cluster"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

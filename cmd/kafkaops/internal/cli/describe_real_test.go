@@ -25,6 +25,8 @@ func TestDescribeReal(t *testing.T) {
 	}{
 		{"quorum", realQuorum},
 		{"features", realFeatures},
+		{"reassignments", realReassignments},
+		{"log dirs", realLogDirs},
 		{"quorum with controllers killed", realQuorumLoss},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, c) }) {
@@ -171,6 +173,92 @@ func realFeatures(t *testing.T, c *kafkatest.Cluster) {
 	}
 	if n := strings.Count(theirs, "Feature:"); n != len(items) {
 		t.Errorf("%d features, theirs %d:\n%s", len(items), n, theirs)
+	}
+}
+
+// realReassignments moves a partition, held back by a throttle, and wants what
+// kafka-reassign-partitions.sh --list says.
+func realReassignments(t *testing.T, c *kafkatest.Cluster) {
+	c.CreateTopic(t, "moving", [][]int32{{1, 2}, {2, 1}}, map[string]string{"follower.replication.throttled.replicas": "*"})
+	for range 8 {
+		c.ProduceRecords(t, "moving", 0, 250, kafkatest.AcksAll, 1000)
+	}
+	c.AlterBrokerConfig(t, 3, "follower.replication.throttled.rate", "100000")
+	defer c.AlterBrokerConfig(t, 3, "follower.replication.throttled.rate", "")
+	c.Reassign(t, "moving", 0, []int32{1, 3})
+	defer c.AwaitISR(t, "moving", 0, 1, 2)
+	defer c.Reassign(t, "moving", 0, nil)
+	show(t, c, "describe", "reassignments", "--samples", "2", "--interval", "2s")
+	items, _, exit := document[struct {
+		Topic                            string
+		Partition                        int32
+		Replicas                         []int32
+		TargetReplicas                   []int32
+		AddingReplicas, RemovingReplicas []int32
+		Copies                           []struct {
+			Broker                int32
+			TotalBytes, DoneBytes *int64
+		}
+	}](t, c, "describe", "reassignments")
+	theirs := tool(t, c, kafkatest.ReassignPartitionsCommand, "--list")
+	if exit != 0 || len(items) != 1 || len(items[0].Copies) != 1 {
+		t.Fatalf("exit %d, items %+v, want one; theirs:\n%s", exit, items, theirs)
+	}
+	r := items[0]
+	words := func(ids []int32) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(ids), " ", ","), "[]") }
+	want := fmt.Sprintf("%s-%d: replicas: %s. adding: %s. removing: %s.", r.Topic, r.Partition, words(r.Replicas), words(r.AddingReplicas), words(r.RemovingReplicas))
+	if !strings.Contains(theirs, want) {
+		t.Errorf("ours %q, theirs:\n%s", want, theirs)
+	}
+	if cp := r.Copies[0]; cp.Broker != 3 || cp.TotalBytes == nil || *cp.TotalBytes < 2_000_000 || cp.DoneBytes == nil || *cp.DoneBytes >= *cp.TotalBytes || words(r.TargetReplicas) != "1,3" {
+		t.Errorf("copies = %+v, target %v; want broker 3 on its way to 2 MB", r.Copies, r.TargetReplicas)
+	}
+}
+
+// realLogDirs wants the directories and sizes of kafka-log-dirs.sh. Sizes of
+// Kafka's own topics may change between the two.
+func realLogDirs(t *testing.T, c *kafkatest.Cluster) {
+	show(t, c, "describe", "log-dirs")
+	items, _, exit := document[struct {
+		Broker                                 int32
+		Path                                   string
+		TotalBytes, UsableBytes, ReplicasBytes *int64
+		Replicas                               *int
+	}](t, c, "describe", "log-dirs", "--exit-code")
+	theirs := tool(t, c, kafkatest.LogDirsCommand, "--describe")
+	lines := strings.Split(strings.TrimSpace(theirs), "\n")
+	var doc struct {
+		Brokers []struct {
+			Broker  int32
+			LogDirs []struct {
+				LogDir     string
+				Partitions []struct{ Size int64 }
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(lines[len(lines)-1]), &doc); err != nil {
+		t.Fatalf("%v\n%s", err, theirs)
+	}
+	want := map[string]string{}
+	for _, b := range doc.Brokers {
+		for _, d := range b.LogDirs {
+			sum := int64(0)
+			for _, p := range d.Partitions {
+				sum += p.Size
+			}
+			want[fmt.Sprint(b.Broker, d.LogDir)] = fmt.Sprint(len(d.Partitions), " logs, ", sum)
+		}
+	}
+	if exit != 0 || len(items) != len(want) || len(items) != 6 {
+		t.Errorf("exit %d, %d directories, theirs %d, want 6", exit, len(items), len(want))
+	}
+	for _, d := range items {
+		if got := fmt.Sprint(*d.Replicas, " logs, ", *d.ReplicasBytes); got != want[fmt.Sprint(d.Broker, d.Path)] {
+			t.Errorf("broker %d %s: ours %s, theirs %s", d.Broker, d.Path, got, want[fmt.Sprint(d.Broker, d.Path)])
+		}
+		if d.TotalBytes == nil || d.UsableBytes == nil || *d.UsableBytes > *d.TotalBytes {
+			t.Errorf("broker %d %s: volume %v of %v", d.Broker, d.Path, d.UsableBytes, d.TotalBytes)
+		}
 	}
 }
 

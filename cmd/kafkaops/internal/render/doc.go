@@ -7,7 +7,8 @@
 //
 //   - [Overview], [Topics], [Brokers], [Lag]: describe, describe topics,
 //     describe brokers, lag
-//   - [Quorum], [Features]: describe quorum, describe features
+//   - [Quorum], [Features], [Reassignments], [LogDirs]: describe
+//     quorum, features, reassignments, log-dirs
 //   - [CheckHealth], [CheckHealthNagios]: check health
 //   - [FailureLine]: one line on stderr for each thing that was not answered
 //   - [Bar], [Sparkline], [OffsetBar]: for any screen

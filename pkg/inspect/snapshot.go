@@ -116,6 +116,8 @@ type Broker struct {
 	LogDirs Opt[[]LogDir]
 	// Features is known with [PartFeatures], from Kafka 2.7 on.
 	Features Opt[BrokerFeatures]
+	// Configs is known with [PartConfigs] where the broker answered.
+	Configs Opt[[]Config]
 }
 
 // Address is the broker's address as it is dialed and written: host:port, IPv6
@@ -158,7 +160,9 @@ type Topic struct {
 	// MinInsyncReplicas is min.insync.replicas in force for the topic; unknown
 	// where DescribeConfigs was refused or not answered.
 	MinInsyncReplicas Opt[int32]
-	Partitions        []Partition
+	// Configs is known with [PartConfigs].
+	Configs    Opt[[]Config]
+	Partitions []Partition
 }
 
 // Partition is one partition with its replicas as the controller has them.

@@ -13,6 +13,7 @@
 //	PartQuorum      DescribeQuorum 1, see quorum.go
 //	PartLogDirs     DescribeLogDirs 1 per broker
 //	PartReplicaLogs the same, with every replica in the answer
+//	PartConfigs     DescribeConfigs 1 per broker, and 1 for all topics
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
 //
 // Every request goes to one broker and asks about all its partitions at once;

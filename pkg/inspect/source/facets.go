@@ -8,7 +8,7 @@ import (
 )
 
 // facetParts are the parts that facets asks of every broker.
-const facetParts = inspect.PartFeatures | inspect.PartReplicaLogs
+const facetParts = inspect.PartFeatures | inspect.PartReplicaLogs | inspect.PartConfigs
 
 // facets asks one broker for what describe's subcommands show of it, over the
 // connection that is open.
@@ -18,5 +18,8 @@ func (p *pass) facets(ctx context.Context, conn *connect.Conn, b *inspect.Broker
 	}
 	if p.query.Parts.Has(inspect.PartReplicaLogs) {
 		p.replicaLogs(ctx, conn, b)
+	}
+	if p.query.Parts.Has(inspect.PartConfigs) {
+		p.brokerConfigs(ctx, b)
 	}
 }

@@ -119,6 +119,9 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	if p.query.Parts.Has(inspect.PartQuorum) {
 		wg.Go(func() { p.quorum(ctx, boot) })
 	}
+	if p.query.Parts.Has(inspect.PartConfigs) {
+		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })
+	}
 	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs | facetParts
 	if p.query.Parts&perBroker != 0 {
 		p.askBrokers(ctx)

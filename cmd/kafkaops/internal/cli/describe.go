@@ -41,7 +41,7 @@ is not healthy, the worst first.
 	cmd.Flags().BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	cmd.AddCommand(
 		newDescribeTopicsCmd(env), newDescribeBrokersCmd(env), newDescribeQuorumCmd(env), newDescribeFeaturesCmd(env),
-		newDescribeReassignmentsCmd(env), newDescribeLogDirsCmd(env),
+		newDescribeReassignmentsCmd(env), newDescribeLogDirsCmd(env), newDescribeConfigsCmd(env),
 	)
 	return cmd
 }

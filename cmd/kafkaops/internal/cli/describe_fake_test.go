@@ -69,6 +69,15 @@ func TestDescribeFake(t *testing.T) {
 			name: "log dir offline", alter: func(m *fakekafka.Model) { m.Broker(2).LogDirs = []fakekafka.LogDir{{Path: "/d", Offline: true}} },
 			args: "describe log-dirs --exit-code", exit: 3, stdout: "2\t/d\toffline\t-",
 		},
+		{
+			name: "configs", alter: func(m *fakekafka.Model) {
+				m.Broker(2).Configs = map[string]string{"num.replica.fetchers": "4", "replica.lag.time.max.ms": "7"}
+				m.Broker(1).Configs = map[string]string{"replica.lag.time.max.ms": "8"}
+			},
+			args: "describe configs --exit-code", exit: 3, stdout: "broker\t2\treplica.lag.time.max.ms\t7\tnone\tSTATIC_BROKER_CONFIG\tdisagree,set",
+		},
+		{name: "configs refused", alter: deny(kmsg.DescribeConfigs), args: "describe configs", exit: 1, stderr: "grant DESCRIBE_CONFIGS on the cluster"},
+		{name: "configs of no topic", args: "describe configs nope*", exit: 1, stderr: "no topic matches"},
 		{name: "log dirs refused", alter: deny(kmsg.DescribeLogDirs), args: "describe log-dirs", exit: 1, stderr: "grant DESCRIBE on the cluster"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -27,6 +27,7 @@ func TestDescribeReal(t *testing.T) {
 		{"features", realFeatures},
 		{"reassignments", realReassignments},
 		{"log dirs", realLogDirs},
+		{"configs", realConfigs},
 		{"quorum with controllers killed", realQuorumLoss},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, c) }) {
@@ -259,6 +260,84 @@ func realLogDirs(t *testing.T, c *kafkatest.Cluster) {
 		if d.TotalBytes == nil || d.UsableBytes == nil || *d.UsableBytes > *d.TotalBytes {
 			t.Errorf("broker %d %s: volume %v of %v", d.Broker, d.Path, d.UsableBytes, d.TotalBytes)
 		}
+	}
+}
+
+// realConfigs wants what kafka-configs.sh --all says of a broker and a topic, and
+// finds the value that Kafka stores for all brokers and none applies.
+func realConfigs(t *testing.T, c *kafkatest.Cluster) {
+	// Before the other: once that is stored, brokers refuse every change.
+	c.AlterBrokerConfig(t, 2, "num.io.threads", "9")
+	defer c.AlterBrokerConfig(t, 2, "num.io.threads", "")
+	// A broker would refuse it; asked directly, the controllers store it.
+	stdout, stderr, exit, err := c.Tool(t.Context(), kafkatest.ConfigCommand, "--bootstrap-controller", c.ControllerAddr(),
+		"--alter", "--entity-type", "brokers", "--entity-default", "--add-config", "num.replica.fetchers=5")
+	if err != nil || exit != 0 {
+		t.Fatalf("exit %d, %v\n%s%s", exit, err, stdout, stderr)
+	}
+	defer c.AlterBrokerConfig(t, -1, "num.replica.fetchers", "")
+	type synonym struct {
+		Name, Source string
+		Value        *string
+	}
+	type item struct {
+		Scope, Entity, Name string
+		Value, NotApplied   *string
+		Disagree            bool
+		Synonyms            []synonym
+	}
+	text := func(v *string) string {
+		if v == nil {
+			return "null"
+		}
+		return *v
+	}
+	var items []item
+	kafkatest.Eventually(t, 10*time.Second, func() error {
+		var exit int
+		items, _, exit = document[item](t, c, "describe", "configs", "orders", "--exit-code")
+		stored, disagree := 0, 0
+		for _, i := range items {
+			if i.Name == "num.replica.fetchers" && text(i.NotApplied) == "5" && text(i.Value) == "1" {
+				stored++
+			}
+			if i.Name == "num.io.threads" && i.Disagree {
+				disagree++
+			}
+		}
+		if exit != 3 || stored != 3 || disagree != 3 {
+			return fmt.Errorf("exit %d, %d brokers store 5 fetchers and have 1, %d disagree on threads; want 3, 3, 3", exit, stored, disagree)
+		}
+		return nil
+	})
+	show(t, c, "describe", "configs", "orders")
+	theirs := map[string]string{
+		"broker 2":     tool(t, c, kafkatest.ConfigCommand, "--describe", "--all", "--broker", "2"),
+		"topic orders": tool(t, c, kafkatest.ConfigCommand, "--describe", "--all", "--topic", "orders"),
+	}
+	compared := 0
+	for _, i := range items {
+		say, ok := theirs[i.Scope+" "+i.Entity]
+		if !ok {
+			continue
+		}
+		var synonyms []string
+		for _, s := range i.Synonyms {
+			synonyms = append(synonyms, s.Source+":"+s.Name+"="+text(s.Value))
+		}
+		want := "  " + i.Name + "=" + text(i.Value) + " sensitive=false synonyms={" + strings.Join(synonyms, ", ") + "}"
+		compared++
+		if !strings.Contains(say, want) {
+			t.Errorf("ours %q", want)
+			for line := range strings.Lines(say) {
+				if strings.HasPrefix(line, "  "+i.Name+"=") {
+					t.Errorf("theirs %q", line)
+				}
+			}
+		}
+	}
+	if compared < 40 {
+		t.Errorf("only %d settings compared", compared)
 	}
 }
 

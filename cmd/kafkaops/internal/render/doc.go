@@ -7,8 +7,8 @@
 //
 //   - [Overview], [Topics], [Brokers], [Lag]: describe, describe topics,
 //     describe brokers, lag
-//   - [Quorum], [Features], [Reassignments], [LogDirs]: describe
-//     quorum, features, reassignments, log-dirs
+//   - [Quorum], [Features], [Reassignments], [LogDirs],
+//     [Configs]: describe quorum, features, reassignments, log-dirs, configs
 //   - [CheckHealth], [CheckHealthNagios]: check health
 //   - [FailureLine]: one line on stderr for each thing that was not answered
 //   - [Bar], [Sparkline], [OffsetBar]: for any screen

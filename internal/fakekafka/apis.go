@@ -26,6 +26,9 @@ func APIs(without ...Key) map[Key]VersionRange {
 		kmsg.DescribeQuorum:             {0, 2},
 		kmsg.DescribeCluster:            {0, 2},
 		kmsg.DescribeTopicPartitions:    {0, 0},
+		kmsg.DescribeProducers:          {0, 0},
+		kmsg.DescribeTransactions:       {0, 0},
+		kmsg.ListTransactions:           {0, 2},
 	}
 	for _, key := range without {
 		delete(apis, key)

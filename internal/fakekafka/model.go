@@ -16,6 +16,9 @@ type Model struct {
 	// Features are the finalized feature levels; nil is [Features].
 	Features map[string]int16
 
+	// Transactions are what coordinators have, by no order.
+	Transactions []Transaction
+
 	// Quorum is the controllers' state; nil is three voters who are well.
 	Quorum *Quorum
 

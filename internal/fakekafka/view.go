@@ -40,6 +40,12 @@ func (v *view) answer(req kmsg.Request) kmsg.Response {
 		return v.describeCluster(req)
 	case *kmsg.DescribeTopicPartitionsRequest:
 		return v.describeTopicPartitions(req)
+	case *kmsg.DescribeProducersRequest:
+		return v.describeProducers(req)
+	case *kmsg.DescribeTransactionsRequest:
+		return v.describeTransactions(req)
+	case *kmsg.ListTransactionsRequest:
+		return v.listTransactions(req)
 	}
 	return nil
 }

@@ -53,6 +53,8 @@ type Snapshot struct {
 	// Quorum is known with [PartQuorum], unless it was refused or the cluster has
 	// none that can be asked (ZooKeeper).
 	Quorum Opt[Quorum]
+	// Transactions is known with [PartTransactions].
+	Transactions Opt[Transactions]
 	// TakenAt is when the pass began.
 	TakenAt time.Time
 	// Asked says which parts were asked for.

@@ -15,7 +15,7 @@ func (p *pass) askBrokers(ctx context.Context) {
 	if p.query.Parts.Has(inspect.PartOffsets) {
 		plan = planWork(p.snap)
 	}
-	all := p.query.Parts&(inspect.PartReachable|inspect.PartLogDirs|facetParts) != 0
+	all := p.query.Parts&(inspect.PartReachable|inspect.PartLogDirs|inspect.PartTransactions|facetParts) != 0
 	var asked []*inspect.Broker
 	for i := range p.snap.Brokers {
 		b := &p.snap.Brokers[i]

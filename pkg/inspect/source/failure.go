@@ -52,6 +52,8 @@ func hint(request string, code int16) string {
 		return ""
 	}
 	switch request {
+	case "DescribeProducers":
+		return "grant READ on the topic"
 	case "DescribeConfigs":
 		return "grant DESCRIBE_CONFIGS on the topic"
 	case "ListPartitionReassignments", "DescribeLogDirs", "DescribeCluster", describeQuorum:

@@ -122,9 +122,12 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	if p.query.Parts.Has(inspect.PartConfigs) {
 		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })
 	}
-	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs | facetParts
+	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs | inspect.PartTransactions | facetParts
 	if p.query.Parts&perBroker != 0 {
 		p.askBrokers(ctx)
+	}
+	if p.query.Parts.Has(inspect.PartTransactions) {
+		p.transactions(ctx, boot)
 	}
 	wg.Wait()
 }

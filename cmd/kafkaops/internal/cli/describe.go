@@ -42,6 +42,7 @@ is not healthy, the worst first.
 	cmd.AddCommand(
 		newDescribeTopicsCmd(env), newDescribeBrokersCmd(env), newDescribeQuorumCmd(env), newDescribeFeaturesCmd(env),
 		newDescribeReassignmentsCmd(env), newDescribeLogDirsCmd(env), newDescribeConfigsCmd(env),
+		newDescribeTransactionsCmd(env),
 	)
 	return cmd
 }

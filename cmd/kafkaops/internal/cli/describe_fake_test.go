@@ -78,6 +78,14 @@ func TestDescribeFake(t *testing.T) {
 		},
 		{name: "configs refused", alter: deny(kmsg.DescribeConfigs), args: "describe configs", exit: 1, stderr: "grant DESCRIBE_CONFIGS on the cluster"},
 		{name: "configs of no topic", args: "describe configs nope*", exit: 1, stderr: "no topic matches"},
+		{
+			name: "a transaction that hangs", alter: func(m *fakekafka.Model) {
+				p := m.Topic("orders").Partitions[1]
+				p.HW, p.LSO, p.Producers = 9, new(int64(4)), []fakekafka.Producer{{ID: 77, TxnStart: 4, LastTimestampMs: 1}}
+			},
+			args: "describe transactions --exit-code", exit: 3, stdout: "orders-1\t4\t4\t9\tyes\thanging",
+		},
+		{name: "no transaction", args: "describe transactions --exit-code", stdout: "TRANSACTION"},
 		{name: "log dirs refused", alter: deny(kmsg.DescribeLogDirs), args: "describe log-dirs", exit: 1, stderr: "grant DESCRIBE on the cluster"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

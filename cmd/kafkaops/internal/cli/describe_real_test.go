@@ -28,6 +28,7 @@ func TestDescribeReal(t *testing.T) {
 		{"reassignments", realReassignments},
 		{"log dirs", realLogDirs},
 		{"configs", realConfigs},
+		{"transactions", realTransactions},
 		{"quorum with controllers killed", realQuorumLoss},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, c) }) {

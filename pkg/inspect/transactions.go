@@ -23,6 +23,9 @@ type Transactions struct {
 	Complete bool
 	// Producers are those with an open transaction, as the leaders tell.
 	Producers []OpenProducer
+	// Told are the partitions whose leader told who has a transaction open there,
+	// be it nobody.
+	Told []TopicPartition
 }
 
 // Transaction is an open transaction as its coordinator has it.
@@ -126,7 +129,7 @@ type OpenPartition struct {
 
 // OpenTransactions lists all transactions that are open: those of coordinators,
 // by transactional id, then those that only partitions know of, by producer id,
-// then partitions whose LSO is held back by nobody knows whom.
+// then partitions whose LSO may be held by nobody knows whom.
 func (s *Snapshot) OpenTransactions() []OpenTransaction {
 	all, ok := s.Transactions.Get()
 	if !ok {
@@ -134,7 +137,7 @@ func (s *Snapshot) OpenTransactions() []OpenTransaction {
 	}
 	m := merger{s: s, all: &all, held: map[TopicPartition]*Partition{}, claimed: map[TopicPartition]bool{}, byProducer: map[int64][]*OpenProducer{}}
 	for p := range s.Partitions {
-		if p.LSOHeld() {
+		if p.LSOBelowHW() {
 			m.held[TopicPartition{p.Topic, p.Index}] = p
 		}
 	}
@@ -151,9 +154,10 @@ func (s *Snapshot) OpenTransactions() []OpenTransaction {
 	return append(out, m.unexplained()...)
 }
 
-// LSOHeld reports whether an open transaction certainly holds the LSO below the
-// HW.
-func (p *Partition) LSOHeld() bool {
+// LSOBelowHW reports whether the LSO was read to be below the HW. An open
+// transaction may hold it there; or records came in meanwhile, for the HW is read
+// after the LSO: only the leader knows.
+func (p *Partition) LSOBelowHW() bool {
 	if p.Offsets == nil {
 		return false
 	}
@@ -237,14 +241,15 @@ func (m *merger) orphans() []OpenTransaction {
 	return out
 }
 
-// unexplained are partitions whose LSO nobody claims to hold.
+// unexplained are partitions whose LSO is below the HW, and whose leader did not
+// tell why.
 func (m *merger) unexplained() []OpenTransaction {
 	var out []OpenTransaction
 	for tp := range m.held {
-		if m.claimed[tp] {
+		if m.claimed[tp] || slices.Contains(m.all.Told, tp) {
 			continue
 		}
-		t := OpenTransaction{Status: TransactionUnknown, Why: "whose transaction holds the LSO was not told"}
+		t := OpenTransaction{Status: TransactionUnknown, Why: "its LSO is below its HW, and whose transaction holds it was not told"}
 		part := m.partition(tp)
 		part.HoldsLSO = true
 		t.add(part)

@@ -38,17 +38,17 @@ func TestOpenTransactions(t *testing.T) {
 		status TransactionStatus
 		why    string
 	}{
-		{"young", Transactions{coordinated(30*time.Second, t0), true, holder(time.Second, false)}, TransactionOpen, ""},
-		{"past its timeout, being aborted", Transactions{coordinated(6*time.Minute, t0), true, holder(time.Second, false)}, TransactionOpen, ""},
-		{"past its timeout and the grace", Transactions{coordinated(6*time.Minute+1, t0), true, holder(time.Second, false)}, TransactionHanging, "open for 6m0s with a timeout of 1m0s"},
-		{"coordinator lists another partition", Transactions{coordinated(time.Second), true, holder(time.Second, true)}, TransactionHanging, "does not have t-0 in it"},
-		{"the same, not confirmed", Transactions{coordinated(time.Second), true, holder(time.Second, false)}, TransactionOpen, ""},
-		{"not described", Transactions{[]Transaction{{ID: "x", ProducerID: 7}}, true, holder(time.Second, false)}, TransactionUnknown, "since when"},
-		{"no coordinator, silent", Transactions{nil, true, holder(20*time.Minute+1, true)}, TransactionHanging, "it wrote last 20m0s ago"},
-		{"no coordinator, lively", Transactions{nil, true, holder(20*time.Minute, true)}, TransactionSuspect, "no coordinator has it"},
-		{"no coordinator, gone meanwhile", Transactions{nil, true, holder(time.Hour, false)}, TransactionUnknown, "ending or changing"},
-		{"a coordinator did not answer", Transactions{nil, false, holder(time.Hour, true)}, TransactionUnknown, "not every broker"},
-		{"the leader did not tell", Transactions{nil, true, nil}, TransactionUnknown, "was not told"},
+		{"young", Transactions{Complete: true, Coordinated: coordinated(30*time.Second, t0), Producers: holder(time.Second, false)}, TransactionOpen, ""},
+		{"past its timeout, being aborted", Transactions{Complete: true, Coordinated: coordinated(6*time.Minute, t0), Producers: holder(time.Second, false)}, TransactionOpen, ""},
+		{"past its timeout and the grace", Transactions{Complete: true, Coordinated: coordinated(6*time.Minute+1, t0), Producers: holder(time.Second, false)}, TransactionHanging, "open for 6m0s with a timeout of 1m0s"},
+		{"coordinator lists another partition", Transactions{Complete: true, Coordinated: coordinated(time.Second), Producers: holder(time.Second, true)}, TransactionHanging, "does not have t-0 in it"},
+		{"the same, not confirmed", Transactions{Complete: true, Coordinated: coordinated(time.Second), Producers: holder(time.Second, false)}, TransactionOpen, ""},
+		{"not described", Transactions{Complete: true, Coordinated: []Transaction{{ID: "x", ProducerID: 7}}, Producers: holder(time.Second, false)}, TransactionUnknown, "since when"},
+		{"no coordinator, silent", Transactions{Complete: true, Producers: holder(20*time.Minute+1, true)}, TransactionHanging, "it wrote last 20m0s ago"},
+		{"no coordinator, lively", Transactions{Complete: true, Producers: holder(20*time.Minute, true)}, TransactionSuspect, "no coordinator has it"},
+		{"no coordinator, gone meanwhile", Transactions{Complete: true, Producers: holder(time.Hour, false)}, TransactionUnknown, "ending or changing"},
+		{"a coordinator did not answer", Transactions{Producers: holder(time.Hour, true)}, TransactionUnknown, "not every broker"},
+		{"the leader did not tell", Transactions{Complete: true}, TransactionUnknown, "was not told"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -66,6 +66,9 @@ func TestOpenTransactions(t *testing.T) {
 				t.Errorf("partition = %+v, want t-0 held at 10 of 50", p)
 			}
 		})
+	}
+	if open := waiting(Transactions{Complete: true, Told: []TopicPartition{t0}}).OpenTransactions(); len(open) != 0 {
+		t.Errorf("records came in between LSO and HW, and no transaction: %+v", open)
 	}
 	if open := cluster().OpenTransactions(); open != nil {
 		t.Errorf("not asked: %+v", open)

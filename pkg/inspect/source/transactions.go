@@ -53,6 +53,9 @@ func (p *pass) transactions(ctx context.Context, boot *connect.Conn) {
 	tx.coordinators(ctx)
 	tx.confirm(ctx)
 	slices.SortFunc(tx.out.Producers, compareProducers)
+	slices.SortFunc(tx.out.Told, func(a, b inspect.TopicPartition) int {
+		return cmp.Or(strings.Compare(a.Topic, b.Topic), cmp.Compare(a.Partition, b.Partition))
+	})
 	slices.SortFunc(tx.out.Coordinated, func(a, b inspect.Transaction) int {
 		return cmp.Or(strings.Compare(a.ID, b.ID), cmp.Compare(a.Coordinator, b.Coordinator))
 	})
@@ -79,11 +82,11 @@ func (tx *transactions) close() {
 	}
 }
 
-// heldPartitions are those whose LSO is held back, by leader.
+// heldPartitions are those whose LSO may be held back, by leader.
 func (tx *transactions) heldPartitions() map[inspect.BrokerID][]inspect.TopicPartition {
 	held := map[inspect.BrokerID][]inspect.TopicPartition{}
 	for p := range tx.pass.snap.Partitions {
-		if p.LSOHeld() {
+		if p.LSOBelowHW() {
 			held[p.Leader] = append(held[p.Leader], inspect.TopicPartition{Topic: p.Topic, Partition: p.Index})
 		}
 	}
@@ -100,7 +103,7 @@ func (tx *transactions) producers(ctx context.Context, asked map[inspect.BrokerI
 			continue
 		}
 		wg.Go(func() {
-			open, err := tx.askProducers(ctx, client, id, parts, first)
+			open, told, err := tx.askProducers(ctx, client, id, parts, first)
 			if err != nil {
 				f := failureOf(inspect.Known(id), err)
 				f.Lost = "who holds the LSO is unknown there"
@@ -111,6 +114,7 @@ func (tx *transactions) producers(ctx context.Context, asked map[inspect.BrokerI
 			defer tx.mu.Unlock()
 			if first {
 				tx.out.Producers = append(tx.out.Producers, open...)
+				tx.out.Told = append(tx.out.Told, told...)
 				return
 			}
 			for i := range tx.out.Producers {
@@ -126,7 +130,7 @@ func (tx *transactions) producers(ctx context.Context, asked map[inspect.BrokerI
 
 func (tx *transactions) askProducers(
 	ctx context.Context, client *kgo.Client, id inspect.BrokerID, parts []inspect.TopicPartition, tell bool,
-) ([]inspect.OpenProducer, error) {
+) (open []inspect.OpenProducer, told []inspect.TopicPartition, err error) {
 	const request = "DescribeProducers"
 	req := kmsg.NewPtrDescribeProducersRequest()
 	for _, tp := range parts { // sorted by topic
@@ -141,9 +145,8 @@ func (tx *transactions) askProducers(
 		return req.RequestWith(ctx, client.SeedBrokers()[0])
 	})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var open []inspect.OpenProducer
 	refused := newRefusals()
 	for i := range resp.Topics {
 		rt := &resp.Topics[i]
@@ -154,6 +157,7 @@ func (tx *transactions) askProducers(
 				refused.add(rp.ErrorCode, tp.String())
 				continue
 			}
+			told = append(told, tp)
 			for _, a := range rp.ActiveProducers {
 				if a.CurrentTxnStartOffset < 0 {
 					continue
@@ -175,7 +179,7 @@ func (tx *transactions) askProducers(
 			tx.pass.fail(f)
 		}
 	}
-	return open, nil
+	return open, told, nil
 }
 
 // coordinators asks every broker for the open transactions that it coordinates.

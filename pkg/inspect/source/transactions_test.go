@@ -21,6 +21,7 @@ func transactional() *fakekafka.Model {
 		p.HW, p.LSO = 50, new(int64(10))
 		p.Producers = []fakekafka.Producer{{ID: id, TxnStart: 10, LastTimestampMs: now - 3_600_000}, {ID: 1, TxnStart: -1}}
 	}
+	topic.Partitions[2].AppendPerRead = 100 // its HW is read after its LSO
 	m.Transactions = []fakekafka.Transaction{
 		{ID: "pay", ProducerID: 7, State: "Ongoing", TimeoutMs: 60_000, StartMs: now - 1000, Coordinator: 2, Partitions: map[string][]int32{"t": {0}}},
 		{ID: "done", ProducerID: 9, State: "CompleteCommit", Coordinator: 3},
@@ -45,7 +46,7 @@ func TestTransactions(t *testing.T) {
 		t.Errorf("second = %+v, want producer 9, hanging", o)
 	}
 	for key, want := range map[kmsg.Key]int{
-		kmsg.ListTransactions: 3, kmsg.DescribeTransactions: 1, kmsg.DescribeProducers: 3, kmsg.FindCoordinator: 0,
+		kmsg.ListTransactions: 3, kmsg.DescribeTransactions: 1, kmsg.DescribeProducers: 4, kmsg.FindCoordinator: 0,
 	} {
 		if got := c.Count(key); got != want {
 			t.Errorf("%d %s requests, want %d", got, key.Name(), want)

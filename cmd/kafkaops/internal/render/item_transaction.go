@@ -8,7 +8,7 @@ import (
 
 // KindTransaction is describe transactions: TransactionItem, those of coordinators
 // by transactional id, then those that only partitions know of by producer id,
-// then partitions whose LSO is held by nobody knows whom.
+// then partitions whose LSO may be held by nobody knows whom.
 const KindTransaction Kind = "Transaction"
 
 // TransactionItem is an open transaction.

@@ -35,7 +35,7 @@ func openTransactions() []inspect.OpenTransaction {
 			Partitions: []inspect.OpenPartition{held("audit", 2, 5, 9)},
 		},
 		{
-			Status: inspect.TransactionUnknown, Why: "whose transaction holds the LSO was not told",
+			Status: inspect.TransactionUnknown, Why: "its LSO is below its HW, and whose transaction holds it was not told",
 			Partitions: []inspect.OpenPartition{held("secret", 0, 5, 9)},
 		},
 	}

@@ -138,7 +138,7 @@ func ago(r *QuorumReplicaItem, at inspect.Opt[Time], ms inspect.Opt[int64]) Cell
 		return Text("never")
 	}
 	cell := Cell{Text: Millis(age) + " ago", Pipe: t.UTC().Format(rfc3339Millis)}
-	if r.State == inspect.VoterLeading {
+	if r.State == inspect.VoterLeading || age == 0 {
 		cell.Text = "now"
 	}
 	return cell

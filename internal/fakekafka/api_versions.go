@@ -50,6 +50,9 @@ func (v *view) addFeatures(resp *kmsg.ApiVersionsResponse) {
 		level := features[name]
 		supported := kmsg.NewApiVersionsResponseSupportedFeature()
 		supported.Name, supported.MaxVersion = name, max(level, 1)
+		if r, own := v.self.Supported[name]; own {
+			supported.MinVersion, supported.MaxVersion = r.Min, r.Max
+		}
 		// A range from 0 breaks clients of version 3, so Kafka sends it from
 		// version 4 on (KIP-1022) and leaves the feature out before.
 		if resp.Version >= 4 {

@@ -23,8 +23,12 @@ func APIs(without ...Key) map[Key]VersionRange {
 		kmsg.DescribeConfigs:            {1, 4},
 		kmsg.DescribeLogDirs:            {1, 5},
 		kmsg.ListPartitionReassignments: {0, 0},
+		kmsg.DescribeQuorum:             {0, 2},
 		kmsg.DescribeCluster:            {0, 2},
 		kmsg.DescribeTopicPartitions:    {0, 0},
+		kmsg.DescribeProducers:          {0, 0},
+		kmsg.DescribeTransactions:       {0, 0},
+		kmsg.ListTransactions:           {0, 2},
 	}
 	for _, key := range without {
 		delete(apis, key)

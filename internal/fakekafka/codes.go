@@ -6,6 +6,7 @@ const (
 	unknownTopicOrPartition  int16 = 3
 	leaderNotAvailable       int16 = 5
 	notLeaderOrFollower      int16 = 6
+	notCoordinator           int16 = 16
 	replicaNotAvailable      int16 = 9
 	coordinatorNotAvailable  int16 = 15
 	invalidTopic             int16 = 17
@@ -19,6 +20,9 @@ const (
 	unknownLeaderEpoch       int16 = 75
 	offsetNotAvailable       int16 = 78
 	unknownTopicID           int16 = 100
-	mismatchedEndpointType   int16 = 114
-	unsupportedEndpointType  int16 = 115
+
+	transactionalIDAuthorizationFailed int16 = 53
+	transactionalIDNotFound            int16 = 105
+	mismatchedEndpointType             int16 = 114
+	unsupportedEndpointType            int16 = 115
 )

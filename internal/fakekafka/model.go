@@ -16,6 +16,12 @@ type Model struct {
 	// Features are the finalized feature levels; nil is [Features].
 	Features map[string]int16
 
+	// Transactions are what coordinators have, by no order.
+	Transactions []Transaction
+
+	// Quorum is the controllers' state; nil is three voters who are well.
+	Quorum *Quorum
+
 	// MinInsyncReplicas is the cluster's default for topics that set none; 0 is
 	// Kafka's own default of 1.
 	MinInsyncReplicas int
@@ -51,6 +57,8 @@ type Broker struct {
 	// APIs replaces the cluster's advertised ranges, to play a broker of another
 	// release.
 	APIs map[Key]VersionRange
+	// Supported replaces the supported levels of features, likewise.
+	Supported map[string]VersionRange
 
 	// host and port are where the listener is.
 	host string

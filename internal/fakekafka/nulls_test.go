@@ -20,6 +20,8 @@ func TestNoNullArrays(t *testing.T) {
 					{Name: "bare", Partitions: []*Partition{{Leader: 1, Replicas: []int32{1, 2}}, {Leader: NoLeader}, {Removing: []int32{3}}}},
 					{Name: "empty"},
 				}
+				m.Topics[0].Partitions[0].Producers = []Producer{{ID: 1}}
+				m.Transactions = []Transaction{{ID: "id", Coordinator: 1, State: "Ongoing", Partitions: map[string][]int32{"bare": nil}}}
 				m.Deny = deny
 				ix := newIndex(m)
 				v := &view{model: m, index: ix, self: m.Brokers[0]}
@@ -52,6 +54,18 @@ func emptyAndNamed(key Key) []kmsg.Request {
 			{ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "nope"},
 			{ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: "1"},
 		}
+	case *kmsg.DescribeQuorumRequest:
+		for _, name := range []string{"__cluster_metadata", "nope"} {
+			req.Topics = append(req.Topics, kmsg.DescribeQuorumRequestTopic{
+				Topic: name, Partitions: []kmsg.DescribeQuorumRequestTopicPartition{{Partition: 0}},
+			})
+		}
+	case *kmsg.DescribeProducersRequest:
+		for _, name := range []string{"bare", "nope"} {
+			req.Topics = append(req.Topics, kmsg.DescribeProducersRequestTopic{Topic: name, Partitions: []int32{0, 1}})
+		}
+	case *kmsg.DescribeTransactionsRequest:
+		req.TransactionalIDs = []string{"id", "nope"}
 	case *kmsg.DescribeTopicPartitionsRequest:
 		req.ResponsePartitionLimit = 100
 		req.Topics = []kmsg.DescribeTopicPartitionsRequestTopic{{Topic: "bare"}, {Topic: "nope"}}

@@ -48,6 +48,8 @@ type Partition struct {
 	HW       int64
 	// LSO is nil while no transaction is open: then it is the HW.
 	LSO *int64
+	// Producers are those whose state the replicas keep.
+	Producers []Producer
 	// LEO is each replica's log end offset; one without an entry stands at the HW.
 	LEO map[int32]int64
 	// HWUnknown is the time after an election in which the leader does not know

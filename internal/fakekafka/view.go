@@ -34,10 +34,18 @@ func (v *view) answer(req kmsg.Request) kmsg.Response {
 		return v.describeLogDirs(req)
 	case *kmsg.ListPartitionReassignmentsRequest:
 		return v.listPartitionReassignments(req)
+	case *kmsg.DescribeQuorumRequest:
+		return v.describeQuorum(req)
 	case *kmsg.DescribeClusterRequest:
 		return v.describeCluster(req)
 	case *kmsg.DescribeTopicPartitionsRequest:
 		return v.describeTopicPartitions(req)
+	case *kmsg.DescribeProducersRequest:
+		return v.describeProducers(req)
+	case *kmsg.DescribeTransactionsRequest:
+		return v.describeTransactions(req)
+	case *kmsg.ListTransactionsRequest:
+		return v.listTransactions(req)
 	}
 	return nil
 }

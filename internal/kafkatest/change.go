@@ -1,6 +1,7 @@
 package kafkatest
 
 import (
+	"context"
 	"fmt"
 	"strconv"
 	"testing"
@@ -39,7 +40,7 @@ func (c *Cluster) alterConfig(tb testing.TB, kind kmsg.ConfigResourceType, name,
 	resource.Configs = append(resource.Configs, config)
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	req.Resources = append(req.Resources, resource)
-	resp, err := askAny[*kmsg.IncrementalAlterConfigsResponse](ctx, c, req)
+	resp, err := askWhoMay[*kmsg.IncrementalAlterConfigsResponse](ctx, c, resource, req)
 	what := fmt.Sprintf("kafkatest: set %s=%s of %v %q", key, value, kind, name)
 	if err != nil {
 		tb.Fatalf("%s: %v", what, err)
@@ -49,6 +50,16 @@ func (c *Cluster) alterConfig(tb testing.TB, kind kmsg.ConfigResourceType, name,
 			tb.Fatal(err)
 		}
 	}
+}
+
+// askWhoMay asks the broker whose settings they are: no other one takes them.
+func askWhoMay[R kmsg.Response](
+	ctx context.Context, c *Cluster, of kmsg.IncrementalAlterConfigsRequestResource, req kmsg.Request,
+) (R, error) {
+	if id, err := strconv.ParseInt(of.ResourceName, 10, 32); err == nil && of.ResourceType == kmsg.ConfigResourceTypeBroker {
+		return ask[R](ctx, c, int32(id), req)
+	}
+	return askAny[R](ctx, c, req)
 }
 
 // Reassign orders new replicas for a partition, the first being the preferred

@@ -13,6 +13,8 @@ import (
 const (
 	TopicCommand              = "org.apache.kafka.tools.TopicCommand"
 	ConfigCommand             = "org.apache.kafka.tools.ConfigCommand"
+	FeatureCommand            = "org.apache.kafka.tools.FeatureCommand"
+	TransactionsCommand       = "org.apache.kafka.tools.TransactionsCommand"
 	ConsumerGroupCommand      = "org.apache.kafka.tools.consumer.group.ConsumerGroupCommand"
 	GetOffsetShell            = "org.apache.kafka.tools.GetOffsetShell"
 	LeaderElectionCommand     = "org.apache.kafka.tools.LeaderElectionCommand"

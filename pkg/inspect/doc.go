@@ -10,6 +10,9 @@
 //     min ISR and headroom
 //   - [Partition.Lag]: what is certain about LEO − HW and every replica's lag
 //   - [Snapshot.Verdict]: one verdict over the cluster with its reasons
+//   - [Snapshot.Features], [Snapshot.Configs], [Snapshot.LogDirReports],
+//     [Snapshot.Reassignments], [Snapshot.OpenTransactions], [Quorum.State]: one
+//     corner of it in detail, where the Snapshot was asked to hold it
 //
 // Package source gathers a Snapshot from a real cluster. This package opens no
 // connection, reads no clock and imports none of kafkaops' other packages, so

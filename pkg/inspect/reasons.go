@@ -28,6 +28,8 @@ func (e *evidence) reasons() (Level, []string) {
 		"%s no acks=all write (under min ISR)", verb(c.UnderMinISR, "accepts", "accept"))
 	because(LevelAtRisk, c.OneCopyLeft > 0,
 		"%s one in-sync copy left", has(c.OneCopyLeft))
+	risk := e.s.quorumRisk()
+	because(LevelAtRisk, risk != "", "%s", risk)
 	because(LevelDegraded, c.UnderReplicated > 0,
 		"%s lost a replica: %s", has(c.UnderReplicated), e.whoIsOut())
 	because(LevelDegraded, c.AtMinISR > 0,
@@ -60,6 +62,8 @@ func (e *evidence) missing() string {
 		switch {
 		case f.Notice || f.Request == "ListOffsets" || f.Request == "DescribeLogDirs":
 			continue // costs nothing that the verdict needs
+		case f.Request == "DescribeQuorum" && e.s.Quorum.IsKnown():
+			continue // told as a quorum without a leader
 		case e.isSilent(f.Broker):
 			continue // told as a broker that does not answer
 		case f.Topic != "":
@@ -135,7 +139,7 @@ func (e *evidence) findings() []Finding {
 			e.noHeadroom,
 		})
 	}
-	return out
+	return append(out, e.s.quorumFindings()...)
 }
 
 func partitions(n int) string {

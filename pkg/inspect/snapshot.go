@@ -23,7 +23,7 @@ type Epoch int32
 // Parts names what a Snapshot was asked to hold beyond brokers, topics,
 // partitions, reassignments and min.insync.replicas. A part that was not asked
 // for is unknown in the Snapshot and no failure.
-type Parts uint8
+type Parts uint32
 
 // The parts, each with the requests that it costs.
 const (
@@ -51,6 +51,11 @@ type Snapshot struct {
 	// Controller is the active controller by DescribeQuorum's answer; unknown
 	// where that was not asked (what brokers report is a random live broker).
 	Controller Opt[BrokerID]
+	// Quorum is known with [PartQuorum], unless it was refused or the cluster has
+	// none that can be asked (ZooKeeper).
+	Quorum Opt[Quorum]
+	// Transactions is known with [PartTransactions].
+	Transactions Opt[Transactions]
 	// TakenAt is when the pass began.
 	TakenAt time.Time
 	// Asked says which parts were asked for.
@@ -112,6 +117,10 @@ type Broker struct {
 	VersionRange Opt[string]
 	// LogDirs is known with [PartLogDirs] where the broker answered.
 	LogDirs Opt[[]LogDir]
+	// Features is known with [PartFeatures], from Kafka 2.7 on.
+	Features Opt[BrokerFeatures]
+	// Configs is known with [PartConfigs] where the broker answered.
+	Configs Opt[[]Config]
 }
 
 // Address is the broker's address as it is dialed and written: host:port, IPv6
@@ -133,6 +142,12 @@ type LogDir struct {
 	TotalBytes, UsableBytes Opt[int64]
 	// ReplicasBytes is the sum of the sizes of the replicas in it.
 	ReplicasBytes Opt[int64]
+	// Cordoned directories get no new replicas; known where the broker tells
+	// (DescribeLogDirs v5, KIP-1066), with
+	// [PartReplicaLogs].
+	Cordoned Opt[bool]
+	// Replicas are the logs in it, with [PartReplicaLogs].
+	Replicas []ReplicaLog
 }
 
 // Topic is one topic with its partitions.
@@ -148,7 +163,9 @@ type Topic struct {
 	// MinInsyncReplicas is min.insync.replicas in force for the topic; unknown
 	// where DescribeConfigs was refused or not answered.
 	MinInsyncReplicas Opt[int32]
-	Partitions        []Partition
+	// Configs is known with [PartConfigs].
+	Configs    Opt[[]Config]
+	Partitions []Partition
 }
 
 // Partition is one partition with its replicas as the controller has them.

@@ -10,7 +10,7 @@ const (
 	// LevelUnavailable: some partition has no leader.
 	LevelUnavailable Level = "unavailable"
 	// LevelAtRisk: some partition refuses acks=all, or has one in-sync copy left
-	// of several.
+	// of several, or the controllers cannot lose another voter or have no leader.
 	LevelAtRisk Level = "at-risk"
 	// LevelDegraded: a replica is missing somewhere, or a broker does not answer.
 	LevelDegraded Level = "degraded"
@@ -67,7 +67,7 @@ type Counts struct {
 type Finding struct {
 	ID    FindingID `json:"id"`
 	Title string    `json:"title"`
-	// Topics is sorted by name.
+	// Topics is sorted by name; empty where it is not of topics.
 	Topics []string `json:"topics"`
 }
 

@@ -15,7 +15,7 @@ func (p *pass) askBrokers(ctx context.Context) {
 	if p.query.Parts.Has(inspect.PartOffsets) {
 		plan = planWork(p.snap)
 	}
-	all := p.query.Parts&(inspect.PartReachable|inspect.PartLogDirs) != 0
+	all := p.query.Parts&(inspect.PartReachable|inspect.PartLogDirs|inspect.PartTransactions|facetParts) != 0
 	var asked []*inspect.Broker
 	for i := range p.snap.Brokers {
 		b := &p.snap.Brokers[i]
@@ -62,6 +62,7 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 		b.VersionRange = guessVersion(conn.APIVersions())
 		p.logDirs(ctx, conn, b)
 	}
+	p.facets(ctx, conn, b)
 }
 
 func (p *pass) open(ctx context.Context, b *inspect.Broker) (*connect.Conn, error) {

@@ -8,8 +8,14 @@
 //	PartELR         DescribeCluster 1 and DescribeTopicPartitions 1 per 2,000
 //	                partitions, in place of Metadata
 //	PartReachable   no more than a connection to every broker
+//	PartFeatures    the same
 //	PartFenced      DescribeCluster 1
+//	PartQuorum      DescribeQuorum 1, see quorum.go
 //	PartLogDirs     DescribeLogDirs 1 per broker
+//	PartReplicaLogs the same, with every replica in the answer
+//	PartConfigs     DescribeConfigs 1 per broker, and 1 for all topics
+//	PartTransactions ListTransactions and DescribeTransactions 1 per broker,
+//	                DescribeProducers at most 2, see transactions.go
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
 //
 // Every request goes to one broker and asks about all its partitions at once;

@@ -51,9 +51,11 @@ func hint(request string, code int16) string {
 		return ""
 	}
 	switch request {
+	case "DescribeProducers":
+		return "grant READ on the topic"
 	case "DescribeConfigs":
 		return "grant DESCRIBE_CONFIGS on the topic"
-	case "ListPartitionReassignments", "DescribeLogDirs", "DescribeCluster":
+	case "ListPartitionReassignments", "DescribeLogDirs", "DescribeCluster", describeQuorum:
 		return "grant DESCRIBE on the cluster"
 	}
 	return "grant DESCRIBE on the topic"

@@ -20,6 +20,8 @@ type Source struct {
 	// learned are the brokers' own addresses from the last pass, tried after the
 	// bootstrap list.
 	learned []string
+	// leads is the active controller as it was last seen.
+	leads leadership
 }
 
 // New returns a Source whose passes take at most timeout each.
@@ -109,12 +111,23 @@ func (p *pass) fail(f inspect.Failure) {
 func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		p.reassignments(ctx, boot)
+		// Brokers pass ListPartitionReassignments on to the active controller: where
+		// there is none it is not answered, and the connection is of no more use.
 		p.minInsyncReplicas(ctx, boot)
+		p.reassignments(ctx, boot)
 	})
-	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs
+	if p.query.Parts.Has(inspect.PartQuorum) {
+		wg.Go(func() { p.quorum(ctx, boot) })
+	}
+	if p.query.Parts.Has(inspect.PartConfigs) {
+		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })
+	}
+	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs | inspect.PartTransactions | facetParts
 	if p.query.Parts&perBroker != 0 {
 		p.askBrokers(ctx)
+	}
+	if p.query.Parts.Has(inspect.PartTransactions) {
+		p.transactions(ctx, boot)
 	}
 	wg.Wait()
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // everything is what all commands together ask for.
-const everything = inspect.PartELR | inspect.PartReachable | inspect.PartFenced | inspect.PartLogDirs | inspect.PartOffsets
+const everything = inspect.PartELR | inspect.PartReachable | inspect.PartFenced | inspect.PartLogDirs | inspect.PartOffsets | inspect.PartQuorum
 
 // snapshot takes one pass over the addresses and fails the test where there is
 // none.
@@ -166,6 +166,7 @@ func TestSafe(t *testing.T) {
 	reads := map[kmsg.Key]bool{
 		kmsg.ApiVersions: true, kmsg.Metadata: true, kmsg.DescribeTopicPartitions: true, kmsg.DescribeCluster: true,
 		kmsg.ListPartitionReassignments: true, kmsg.DescribeConfigs: true, kmsg.DescribeLogDirs: true, kmsg.ListOffsets: true,
+		kmsg.DescribeQuorum: true,
 	}
 	for _, r := range c.Requests() {
 		if !reads[r.Key] || r.Err != nil {

@@ -26,7 +26,8 @@ func newDescribeCmd(env Env) *cobra.Command {
 is not healthy, the worst first.
 
   unavailable  a partition has no leader
-  at-risk      a partition refuses acks=all writes, or has one in-sync copy left
+  at-risk      a partition refuses acks=all writes, or has one in-sync copy left,
+               or the controllers cannot lose another voter or have no leader
   degraded     a replica is missing, or a broker does not answer
   unknown      an answer that the verdict needs is missing
   ok           none of these`,
@@ -38,7 +39,11 @@ is not healthy, the worst first.
 	o.register(cmd)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the verdict is not ok")
 	cmd.Flags().BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
-	cmd.AddCommand(newDescribeTopicsCmd(env), newDescribeBrokersCmd(env))
+	cmd.AddCommand(
+		newDescribeTopicsCmd(env), newDescribeBrokersCmd(env), newDescribeQuorumCmd(env), newDescribeFeaturesCmd(env),
+		newDescribeReassignmentsCmd(env), newDescribeLogDirsCmd(env), newDescribeConfigsCmd(env),
+		newDescribeTransactionsCmd(env),
+	)
 	return cmd
 }
 

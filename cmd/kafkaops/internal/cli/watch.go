@@ -86,8 +86,10 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// ask takes a Snapshot and tells its failures.
+// ask takes a Snapshot and tells its failures. Every pass asks for the quorum: it
+// names the controller and is part of the verdict.
 func (s *session) ask(ctx context.Context, q source.Query, notes io.Writer) (*inspect.Snapshot, error) {
+	q.Parts |= inspect.PartQuorum
 	snap, err := s.source.Snapshot(ctx, q)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()

@@ -7,6 +7,9 @@
 //
 //   - [Overview], [Topics], [Brokers], [Lag]: describe, describe topics,
 //     describe brokers, lag
+//   - [Quorum], [Features], [Reassignments], [LogDirs],
+//     [Configs], [Transactions]: describe quorum, features, reassignments,
+//     log-dirs, configs, transactions
 //   - [CheckHealth], [CheckHealthNagios]: check health
 //   - [FailureLine]: one line on stderr for each thing that was not answered
 //   - [Bar], [Sparkline], [OffsetBar]: for any screen

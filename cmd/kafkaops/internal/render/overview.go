@@ -45,7 +45,7 @@ func overviewTerminal(b *strings.Builder, v View, s *inspect.Snapshot, verdict *
 		b.WriteByte('\n')
 		b.WriteString(UnhealthyTable(v, verdict.Unhealthy).Text(v))
 	}
-	if next := nextCommands(verdict); len(next) > 0 {
+	if next := nextCommands(s, verdict); len(next) > 0 {
 		b.WriteByte('\n')
 		b.WriteString(flow(v, Dim, "next:", " ", " · ", next))
 	}
@@ -141,7 +141,7 @@ func paragraph(b *strings.Builder, v View, s Style, text string) {
 }
 
 // nextCommands are the commands that show more of what is wrong.
-func nextCommands(verdict *inspect.Verdict) []string {
+func nextCommands(s *inspect.Snapshot, verdict *inspect.Verdict) []string {
 	c := &verdict.Counts
 	var next []string
 	add := func(when bool, command string) {
@@ -153,6 +153,7 @@ func nextCommands(verdict *inspect.Verdict) []string {
 	add(c.Offline > 0, "describe topics --unavailable")
 	add(c.Offline == 0 && c.UnderMinISR > 0, "describe topics --under-min-isr")
 	add(c.BrokersSilent+c.BrokersGone > 0, "describe brokers")
+	add(s.QuorumAtRisk(), "describe quorum")
 	return next
 }
 

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+func newDescribeLogDirsCmd(env Env) *cobra.Command {
+	var o describeOptions
+	cmd := &cobra.Command{
+		Use:   "log-dirs",
+		Short: "Each log directory: is it online, how full, what is moving into it?",
+		Long: `Asks every broker for its log directories. It needs DESCRIBE on the cluster. Total and
+free space are of the volume, which directories may share: SAME-VOLUME names those
+that tell the same.`,
+		Example: `  kafkaops describe log-dirs -b kafka-1:9092
+  kafkaops describe log-dirs -o json -b kafka-1:9092 | jq '.items[] | select(.error != null)'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.runLogDirs(cmd.Context(), env) },
+	}
+	o.register(cmd)
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when a directory is offline")
+	return cmd
+}
+
+func (o *describeOptions) runLogDirs(ctx context.Context, env Env) error {
+	s, err := o.open(env)
+	if err != nil {
+		return err
+	}
+	q := source.Query{Parts: inspect.PartReplicaLogs | inspect.PartFenced, Keep: noTopics}
+	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
+		snap, err := s.ask(ctx, q, notes)
+		if err != nil {
+			return err
+		}
+		if err := render.LogDirs(out, s.view, snap); err != nil {
+			return err
+		}
+		offline := slices.ContainsFunc(snap.Brokers, func(b inspect.Broker) bool {
+			return slices.ContainsFunc(b.LogDirs.Or(nil), func(d inspect.LogDir) bool { return d.Error != "" })
+		})
+		return outcome(snap, !o.exitCode || !offline)
+	})
+}

@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+func newDescribeQuorumCmd(env Env) *cobra.Command {
+	var o describeOptions
+	cmd := &cobra.Command{
+		Use:   "quorum",
+		Short: "The controllers: who leads, who is behind or lost, may one more be lost?",
+		Long: `Shows each node's copy of the metadata log as the active controller sees it, asked
+through a broker. It needs DESCRIBE on the cluster.
+
+  leader    the active controller
+  ok        it fetches, and had everything within the last 6s
+  behind    it fetches, and has not had everything for 6s
+  lost      it has not fetched for 6s, or not once since this leader took over
+  unknown   the leader does not tell (before Kafka 3.3)
+
+A quorum of three or more voters that has lost some and cannot lose another is at
+risk, and so is one without a leader. Brokers are observers; one that has been
+silent for five minutes is no longer listed.`,
+		Example: `  kafkaops describe quorum -b kafka-1:9092
+  kafkaops describe quorum -o json -b kafka-1:9092 | jq '.items[0].tolerates'`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.runQuorum(cmd.Context(), env) },
+	}
+	o.register(cmd)
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the quorum is at risk")
+	return cmd
+}
+
+func (o *describeOptions) runQuorum(ctx context.Context, env Env) error {
+	s, err := o.open(env)
+	if err != nil {
+		return err
+	}
+	q := source.Query{Parts: inspect.PartQuorum, Keep: noTopics}
+	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
+		snap, err := s.ask(ctx, q, notes)
+		if err != nil {
+			return err
+		}
+		if err := render.Quorum(out, s.view, snap); err != nil {
+			return err
+		}
+		return outcome(snap, !o.exitCode || !snap.QuorumAtRisk())
+	})
+}

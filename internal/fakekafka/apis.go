@@ -18,12 +18,16 @@ func APIs(without ...Key) map[Key]VersionRange {
 	apis := map[Key]VersionRange{
 		kmsg.ListOffsets:                {1, 11},
 		kmsg.Metadata:                   {0, 13},
+		kmsg.OffsetFetch:                {1, 10},
 		kmsg.FindCoordinator:            {0, 6},
+		kmsg.DescribeGroups:             {0, 6},
+		kmsg.ListGroups:                 {0, 5},
 		kmsg.ApiVersions:                {0, 4},
 		kmsg.DescribeConfigs:            {1, 4},
 		kmsg.DescribeLogDirs:            {1, 5},
 		kmsg.ListPartitionReassignments: {0, 0},
 		kmsg.DescribeCluster:            {0, 2},
+		kmsg.ConsumerGroupDescribe:      {0, 1},
 		kmsg.DescribeTopicPartitions:    {0, 0},
 	}
 	for _, key := range without {

@@ -20,6 +20,10 @@ func TestNoNullArrays(t *testing.T) {
 					{Name: "bare", Partitions: []*Partition{{Leader: 1, Replicas: []int32{1, 2}}, {Leader: NoLeader}, {Removing: []int32{3}}}},
 					{Name: "empty"},
 				}
+				classic := m.AddGroup("classic", ClassicGroup)
+				classic.Join("m", "bare", 0)
+				classic.Commit("bare", 0, 5)
+				m.AddGroup("consumer", ConsumerGroup).Join("m", "bare")
 				m.Deny = deny
 				ix := newIndex(m)
 				v := &view{model: m, index: ix, self: m.Brokers[0]}
@@ -45,6 +49,13 @@ func emptyAndNamed(key Key) []kmsg.Request {
 		req.Topics = names("bare", "nope", "a b")
 	case *kmsg.FindCoordinatorRequest:
 		req.CoordinatorKeys = []string{"g"}
+	case *kmsg.DescribeGroupsRequest:
+		req.Groups = []string{"classic", "consumer", "nope", ""}
+	case *kmsg.ConsumerGroupDescribeRequest:
+		req.Groups = []string{"classic", "consumer", "nope", ""}
+	case *kmsg.OffsetFetchRequest:
+		req.Group, req.Topics = "classic", []kmsg.OffsetFetchRequestTopic{{Topic: "bare", Partitions: []int32{0}}}
+		req.Groups = []kmsg.OffsetFetchRequestGroup{{Group: "classic"}, {Group: "consumer", Topics: []kmsg.OffsetFetchRequestGroupTopic{{Topic: "bare"}}}, {Group: "nope"}}
 	case *kmsg.DescribeConfigsRequest:
 		req.IncludeSynonyms = true
 		req.Resources = []kmsg.DescribeConfigsRequestResource{

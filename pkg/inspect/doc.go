@@ -10,6 +10,7 @@
 //     min ISR and headroom
 //   - [Partition.Lag]: what is certain about LEO − HW and every replica's lag
 //   - [Snapshot.Verdict]: one verdict over the cluster with its reasons
+//   - [Snapshot.GroupLags]: how far every group is behind, partition by partition
 //
 // Package source gathers a Snapshot from a real cluster. This package opens no
 // connection, reads no clock and imports none of kafkaops' other packages, so

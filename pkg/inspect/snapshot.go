@@ -36,6 +36,9 @@ const (
 	PartFenced
 	// PartLogDirs asks every broker DescribeLogDirs.
 	PartLogDirs
+	// PartGroups asks every broker for the groups that it coordinates, by
+	// ListGroups, DescribeGroups, ConsumerGroupDescribe and OffsetFetch.
+	PartGroups
 )
 
 // Has reports whether all parts of q are in p.
@@ -56,6 +59,8 @@ type Snapshot struct {
 	Asked   Parts
 	Brokers []Broker
 	Topics  []Topic
+	// Groups is sorted by name; known with [PartGroups].
+	Groups []Group
 	// Failures are what was refused or not answered, in the order of broker,
 	// address, request. Notices among them (see [Failure]) cost no data.
 	Failures []Failure

@@ -1,6 +1,9 @@
 package inspect
 
-import "slices"
+import (
+	"slices"
+	"unicode/utf16"
+)
 
 // GroupType is which protocol a group speaks, in Kafka's words.
 type GroupType string
@@ -85,6 +88,20 @@ func (s *Snapshot) Group(name string) *Group {
 		}
 	}
 	return nil
+}
+
+// OffsetsPartition is the partition of __consumer_offsets, of so many, that holds
+// the group: Java's String.hashCode without its sign (Utils.abs), modulo their
+// number. −1 where there are none.
+func OffsetsPartition(group string, partitions int) int32 {
+	if partitions <= 0 {
+		return -1
+	}
+	var h int32
+	for _, unit := range utf16.Encode([]rune(group)) {
+		h = 31*h + int32(unit)
+	}
+	return (h & 0x7fffffff) % int32(partitions)
 }
 
 // Partition returns the topic's partition of this index, or nil.

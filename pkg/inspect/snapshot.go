@@ -108,8 +108,8 @@ type Broker struct {
 	Rack Opt[string]
 	// Fenced is known with [PartFenced], on Kafka 4.0 and newer.
 	Fenced Opt[bool]
-	// Reachable is known with [PartReachable] and where an offset or log
-	// directory was asked: whether the broker answered ApiVersions.
+	// Reachable is known with [PartReachable] and where an offset, log directory or
+	// group was asked: whether the broker answered ApiVersions.
 	Reachable Opt[bool]
 	// VersionRange is inferred from the APIs the broker offers, such as "4.4" or
 	// "4.0 to 4.1"; known with [PartLogDirs].

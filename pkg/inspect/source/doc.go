@@ -11,6 +11,13 @@
 //	PartFenced      DescribeCluster 1
 //	PartLogDirs     DescribeLogDirs 1 per broker
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
+//	PartGroups      per broker ListGroups 1, ConsumerGroupDescribe and
+//	                DescribeGroups at most 1, OffsetFetch 1 per 100 groups (before
+//	                Kafka 3.0, 1 per group)
+//
+// A pass for groups alone ([Query].ForGroups) leaves out ListPartitionReassignments,
+// DescribeConfigs and one ListOffsets: with ApiVersions and Metadata no broker gets
+// more than 10 requests beside OffsetFetch. Commits are read before offsets.
 //
 // Every request goes to one broker and asks about all its partitions at once;
 // all brokers are asked at the same time. A request may take a third of the

@@ -68,6 +68,9 @@ func (r *reader) read(ctx context.Context) {
 		r.broken(err)
 		return
 	}
+	if r.offsets.pass.query.ForGroups {
+		return // nobody asks for upper bounds
+	}
 	rounds.followersRead.wait(ctx)
 	if err := r.readLeadersAgain(ctx); err != nil {
 		r.broken(err)
@@ -79,7 +82,7 @@ func (r *reader) broken(err error) {
 	f := failureOf(inspect.Known(r.broker.ID), err)
 	f.Lost = "what it had not told yet is shown as unknown"
 	if f.Request != listOffsets { // it failed while being opened again
-		f.Lost = lostReplicas(r.work)
+		f.Lost = r.offsets.pass.lostReplicas(r.work)
 	}
 	r.work.lose(f.Error)
 	r.offsets.pass.fail(f)

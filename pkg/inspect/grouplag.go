@@ -18,7 +18,8 @@ type GroupLag struct {
 	// Both are unknown where the commits are.
 	LagKnown          Opt[int64]
 	UnknownPartitions Opt[int]
-	// IdleMembers are members without a partition; unknown where members are.
+	// IdleMembers are members without a partition; unknown where what they are
+	// assigned is.
 	IdleMembers Opt[int]
 	// Partitions is sorted by topic and partition.
 	Partitions []GroupPartition
@@ -85,7 +86,7 @@ func (s *Snapshot) GroupLags() []GroupLag {
 
 func (g *Group) lag(topics map[string]*Topic) GroupLag {
 	l := GroupLag{Group: g, Partitions: g.partitions()}
-	if members, ok := g.Members.Get(); ok {
+	if members, ok := g.Members.Get(); ok && (len(members) == 0 || g.assignmentsTold()) {
 		idle := 0
 		for i := range members {
 			if len(members[i].Assigned) == 0 {
@@ -119,6 +120,13 @@ func (g *Group) lag(topics map[string]*Topic) GroupLag {
 		l.Lag = Known(sum)
 	}
 	return l
+}
+
+// assignmentsTold reports whether a member without partitions has none: members of
+// a classic group are told theirs only once it is stable, and what other protocols
+// assign is not partitions.
+func (g *Group) assignmentsTold() bool {
+	return g.Type == Known(GroupConsumer) || g.Protocol == ProtocolConsumer && g.State == Known("Stable")
 }
 
 // partitions are those that the group has committed for, and those that are

@@ -138,9 +138,20 @@ func TestGroupLag(t *testing.T) {
 		}
 	}
 	s := groupSnapshot(ends(0, 5, 5, 5))
-	s.Groups = []Group{{Members: members, Commits: commits(5)}}
-	if idle := s.GroupLags()[0].IdleMembers; idle != Known(1) {
-		t.Errorf("idle members %s, want 1: m2 has nothing assigned", idle)
+	for _, tt := range []struct {
+		group Group
+		want  Opt[int]
+	}{
+		{Group{Type: Known(GroupConsumer), State: Known("Reconciling")}, Known(1)},
+		{Group{Protocol: "consumer", State: Known("Stable")}, Known(1)},
+		{Group{Protocol: "consumer", State: Known("PreparingRebalance")}, Unknown[int]()},
+		{Group{Protocol: "connect", State: Known("Stable")}, Unknown[int]()},
+	} {
+		s.Groups = []Group{tt.group}
+		s.Groups[0].Members = members
+		if idle := s.GroupLags()[0].IdleMembers; idle != tt.want {
+			t.Errorf("%+v: idle members %s, want %s: m2 has nothing assigned", tt.group, idle, tt.want)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@
 //
 //   - [Overview], [Topics], [Brokers], [Lag]: describe, describe topics,
 //     describe brokers, lag
+//   - [Groups], [GroupPartitions]: lag groups
 //   - [CheckHealth], [CheckHealthNagios]: check health
 //   - [FailureLine]: one line on stderr for each thing that was not answered
 //   - [Bar], [Sparkline], [OffsetBar]: for any screen

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -47,7 +48,8 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 		o.rounds.leaveFrom(0)
 		w.lose(f.Error)
 		if lost := p.lostReplicas(w); lost != "" {
-			f.Lost += ", " + lost
+			f.Lost = strings.TrimPrefix(f.Lost+", "+lost, ", ")
+			f.Notice = false
 		}
 		return
 	}

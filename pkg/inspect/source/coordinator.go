@@ -28,6 +28,10 @@ type coordinator struct {
 	groups []*inspect.Group
 	// refused are groups that it did not tell of, by name.
 	refused map[string]groupRefusal
+	// failed is what the broker as a whole did not answer.
+	failed *inspect.Failure
+	// isDown: it cannot be connected.
+	isDown bool
 }
 
 // groupRefusal is the first error code that a group was refused with.
@@ -66,18 +70,35 @@ func (c *coordinator) ask(ctx context.Context) {
 func (c *coordinator) unreachable(err error) {
 	c.broker.Reachable = inspect.Known(false)
 	f := failureOf(inspect.Known(c.broker.ID), err)
-	f.Lost = lostGroups
 	f.Hint = c.pass.advertisedHint(f)
-	c.pass.down(c.broker.ID, f)
+	c.failed, c.isDown = &f, true
 }
 
-const lostGroups = "the groups that it coordinates are not shown"
+// tellFailure makes a failure of what the broker did not answer, or a notice where
+// none of the groups that it may coordinate was asked for.
+func (c *coordinator) tellFailure(othersListedAll bool) {
+	f := c.failed
+	switch {
+	case f == nil:
+		return
+	case !c.listed && othersListedAll:
+		f.Notice = true
+	case !c.listed:
+		f.Lost = "the groups that it coordinates are not shown"
+	}
+	if c.isDown {
+		// What else is lost by it turns out when its partitions are asked.
+		c.pass.downs[c.broker.ID] = f
+		return
+	}
+	c.pass.fail(*f)
+}
 
 // broken ends this broker's part: the connection no longer works.
 func (c *coordinator) broken(err error) {
 	c.conn.Close()
 	f := failureOf(inspect.Known(c.broker.ID), err)
-	f.Lost = lostGroups
+	c.failed = &f
 	if c.listed {
 		n := 0
 		for _, g := range c.groups {
@@ -94,7 +115,6 @@ func (c *coordinator) broken(err error) {
 			f.Lost = "members or commits of its one group are unknown"
 		}
 	}
-	c.pass.fail(f)
 }
 
 // complete reports whether all that is ever asked of the group was told.
@@ -116,8 +136,7 @@ func (c *coordinator) list(ctx context.Context) error {
 	}
 	if code := int16(resp.Err); code != 0 {
 		f := refusal(inspect.Known(c.broker.ID), c.conn.Addr(), listGroups, code)
-		f.Lost = lostGroups
-		c.pass.fail(f)
+		c.failed = &f
 		return nil
 	}
 	c.listed = true

@@ -15,10 +15,10 @@ import (
 // GroupQuery says which groups [inspect.PartGroups] is to hold. The zero value is
 // all that the credentials may see.
 type GroupQuery struct {
-	// Names are exact names. One that no broker lists is a Failure.
+	// Names are exact names to ask about. One that no broker lists is a Failure;
+	// where all are listed, a broker that does not answer may cost nothing.
 	Names []string
-	// Keep, where it is not nil, drops groups before anything more is asked about
-	// them.
+	// Keep, where it is not nil, says which groups to ask about besides Names.
 	Keep func(name string) bool
 	// States and Types, where there are any, are those to keep, in Kafka's words
 	// and any case.
@@ -28,7 +28,8 @@ type GroupQuery struct {
 // wants judges what is known of a group so far; what is unknown may yet turn out
 // to be wanted.
 func (q *GroupQuery) wants(g *inspect.Group) bool {
-	if q.Keep != nil && !q.Keep(g.Name) {
+	named := len(q.Names) == 0 && q.Keep == nil || slices.Contains(q.Names, g.Name) || q.Keep != nil && q.Keep(g.Name)
+	if !named {
 		return false
 	}
 	among := func(words []string, word string, known bool) bool {
@@ -61,7 +62,10 @@ func (p *pass) groups(ctx context.Context, boot *connect.Conn) {
 	}
 	wg.Wait()
 	p.mergeGroups(asked)
-	p.tellMissingGroups(asked)
+	found := p.tellMissingGroups(asked)
+	for _, c := range asked {
+		c.tellFailure(p.query.Groups.Keep == nil && found)
+	}
 	if p.query.ForGroups {
 		p.keepGroupsTopics()
 	}
@@ -93,8 +97,9 @@ func (p *pass) mergeGroups(asked []*coordinator) {
 }
 
 // tellMissingGroups tells of groups that nobody could list: those that were asked
-// for by name, and those on partitions of the offsets topic without a leader.
-func (p *pass) tellMissingGroups(asked []*coordinator) {
+// for by name, and those on partitions of the offsets topic without a leader. It
+// reports whether there are names and all of them were listed.
+func (p *pass) tellMissingGroups(asked []*coordinator) (found bool) {
 	unlisted := slices.ContainsFunc(asked, func(c *coordinator) bool { return !c.listed })
 	leaderless, of := p.leaderlessCoordinators()
 	listed := map[string]bool{}
@@ -104,10 +109,12 @@ func (p *pass) tellMissingGroups(asked []*coordinator) {
 		}
 	}
 	names := p.query.Groups.Names
+	found = len(names) > 0
 	for _, name := range names {
 		if listed[name] {
 			continue
 		}
+		found = false
 		f := inspect.Failure{
 			Request: listGroups, Phase: inspect.PhaseRequest,
 			Error: fmt.Sprintf("no group %q, or no permission to see it", name),
@@ -121,13 +128,14 @@ func (p *pass) tellMissingGroups(asked []*coordinator) {
 		}
 		p.fail(f)
 	}
-	if len(names) == 0 && len(leaderless) > 0 {
+	if (len(names) == 0 || p.query.Groups.Keep != nil) && len(leaderless) > 0 {
 		p.fail(inspect.Failure{
 			Topic: offsetsTopic, Request: listGroups, Phase: inspect.PhaseRequest,
 			Error: fmt.Sprintf("%d of %d partitions have no leader", len(leaderless), of),
 			Lost:  "the groups on them have no coordinator and are not shown",
 		})
 	}
+	return found
 }
 
 // offsetsTopic is where groups live; the leader of a group's partition of it

@@ -201,7 +201,7 @@ func TestConsumerProtocolSwitchedOff(t *testing.T) {
 		}
 		return resp, true
 	})
-	s := groupPass(t, c.Bootstrap(), ample, source.GroupQuery{Names: []string{"classic"}, Keep: func(n string) bool { return n == "classic" }})
+	s := groupPass(t, c.Bootstrap(), ample, source.GroupQuery{Names: []string{"classic"}})
 	if got, want := groupsText(s), "classic classic Stable at 1, 2 members, lag 10 known 10 unknown 0\n"; got != want || !s.Complete() {
 		t.Errorf("got %swant %sfailures: %s", got, want, texts(s.Failures))
 	}
@@ -452,9 +452,8 @@ func TestGroupsAreSafe(t *testing.T) {
 
 func TestNamedGroups(t *testing.T) {
 	t.Parallel()
-	only := func(names ...string) source.GroupQuery {
-		return source.GroupQuery{Names: names, Keep: func(n string) bool { return slices.Contains(names, n) }}
-	}
+	only := func(names ...string) source.GroupQuery { return source.GroupQuery{Names: names} }
+	andMore := source.GroupQuery{Names: []string{"classic"}, Keep: func(n string) bool { return n[0] == 'e' }}
 	offsetsTopic := func(leaderless bool) *fakekafka.Model {
 		m := everyKind()
 		p := m.AddTopic("__consumer_offsets", 4, 3).Partitions[inspect.OffsetsPartition("lost", 4)]
@@ -476,6 +475,10 @@ func TestNamedGroups(t *testing.T) {
 		{"a broker is silent", everyKind(), true, only("classic", "nope"), 1, `group "nope" is not listed by the brokers that answered`},
 		{"its coordinator is gone", offsetsTopic(true), false, only("lost"), 0, `group "lost" has no coordinator: __consumer_offsets-0 has no leader`},
 		{"another's coordinator is gone", offsetsTopic(true), false, only("classic"), 1, ""},
+		{"there, another broker is silent", everyKind(), true, only("classic", "empty"), 2, ""},
+		{"a name and a pattern", everyKind(), false, andMore, 2, ""},
+		{"a name and a pattern, a broker is silent", everyKind(), true, andMore, 2, "the groups that it coordinates are not shown"},
+		{"a name and a pattern, a coordinator is gone", offsetsTopic(true), false, andMore, 2, "1 of 4 partitions have no leader"},
 		{"all", offsetsTopic(true), false, source.GroupQuery{}, 5, "1 of 4 partitions have no leader"},
 		{"all, healthy", offsetsTopic(false), false, source.GroupQuery{}, 5, ""},
 		{"by state", everyKind(), false, source.GroupQuery{States: []string{"EMPTY"}}, 2, ""},

@@ -109,6 +109,7 @@ type pass struct {
 	failures []inspect.Failure
 	// conns are connections that the groups were asked over, for whoever asks the
 	// broker next; downs are brokers that could not be connected then.
+	// Between the groups and the end of the pass nobody adds to downs.
 	conns map[inspect.BrokerID]*connect.Conn
 	downs map[inspect.BrokerID]*inspect.Failure
 }
@@ -156,14 +157,8 @@ func (p *pass) take(id inspect.BrokerID) *connect.Conn {
 	return conn
 }
 
-// down notes that a broker cannot be connected. It is told once, at the end, with
-// all that is lost by it.
-func (p *pass) down(id inspect.BrokerID, f inspect.Failure) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.downs[id] = &f
-}
-
+// closeKept also tells, once and with all that is lost by it, of brokers that
+// could not be connected.
 func (p *pass) closeKept() {
 	for _, conn := range p.conns {
 		conn.Close()

@@ -134,7 +134,10 @@ func (o *lagGroupsOptions) run(ctx context.Context, env Env, args []string) erro
 	}
 	q := source.Query{
 		Parts: inspect.PartGroups | inspect.PartOffsets, ForGroups: true,
-		Groups: source.GroupQuery{Names: filter.exact, Keep: filter.matches, States: o.states, Types: o.types},
+		Groups: source.GroupQuery{Names: filter.exact, States: o.states, Types: o.types},
+	}
+	if len(filter.globs) > 0 {
+		q.Groups.Keep = filter.matches
 	}
 	past := history.New(0)
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {

@@ -76,6 +76,10 @@ type Commit struct {
 	TopicPartition
 	// Offset is unknown where there is no commit, or an Error.
 	Offset Opt[Offset]
+	// UnreadSinceMs is the timestamp of the first record that is there and not yet
+	// read, in milliseconds since 1970, found by asking the log for times to within
+	// a twentieth of its age. Unknown where that was not asked or there is none.
+	UnreadSinceMs Opt[int64]
 	// Error is Kafka's error name where the commit could not be told, else empty.
 	Error string
 }

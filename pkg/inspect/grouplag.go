@@ -38,6 +38,8 @@ type GroupPartition struct {
 	// to be read. LagReadCommitted is the same up to the LSO, which is as far as
 	// read_committed consumers can get. Both are 0 where the group is ahead.
 	Lag, LagReadCommitted Opt[int64]
+	// UnreadSinceMs is [Commit.UnreadSinceMs].
+	UnreadSinceMs Opt[int64]
 	// Ahead is by how much Committed is past the end (HW), as after the log was
 	// truncated or its topic created anew; never set off against a lag.
 	Ahead Opt[int64]
@@ -137,7 +139,7 @@ func (g *Group) partitions() []GroupPartition {
 	at := make(map[TopicPartition]int, len(commits))
 	for _, c := range commits {
 		at[c.TopicPartition] = len(out)
-		out = append(out, GroupPartition{TopicPartition: c.TopicPartition, Committed: c.Offset, Note: c.Error})
+		out = append(out, GroupPartition{TopicPartition: c.TopicPartition, Committed: c.Offset, UnreadSinceMs: c.UnreadSinceMs, Note: c.Error})
 	}
 	members := g.Members.Or(nil)
 	for i := range members {

@@ -25,6 +25,9 @@ func (p *pass) askBrokers(ctx context.Context) {
 		}
 	}
 	o := &offsets{pass: p, rounds: newRounds(len(asked))}
+	if p.query.Groups.Times {
+		o.commits = commitsByPartition(p.snap.Groups)
+	}
 	var wg sync.WaitGroup
 	for _, b := range asked {
 		w := plan[b.ID]

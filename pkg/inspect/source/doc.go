@@ -13,7 +13,8 @@
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
 //	PartGroups      per broker ListGroups 1, ConsumerGroupDescribe and
 //	                DescribeGroups at most 1, OffsetFetch 1 per 100 groups (before
-//	                Kafka 3.0, 1 per group)
+//	                Kafka 3.0, 1 per group); with Times, usually 10 to 20 more
+//	                ListOffsets per broker and at most 60
 //
 // A pass for groups alone ([Query].ForGroups) leaves out ListPartitionReassignments,
 // DescribeConfigs and one ListOffsets: with ApiVersions and Metadata no broker gets

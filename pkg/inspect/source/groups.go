@@ -23,6 +23,9 @@ type GroupQuery struct {
 	// States and Types, where there are any, are those to keep, in Kafka's words
 	// and any case.
 	States, Types []string
+	// Times finds [inspect.Commit.UnreadSinceMs], with [inspect.PartOffsets]: 10 to
+	// 20 more ListOffsets a broker, at most timeRounds.
+	Times bool
 }
 
 // wants judges what is known of a group so far; what is unknown may yet turn out
@@ -157,7 +160,8 @@ func (p *pass) leaderlessCoordinators() (leaderless []int32, of int) {
 	return leaderless, of
 }
 
-// keepGroupsTopics drops the topics that no group has to do with.
+// keepGroupsTopics drops the topics that no group has to do with, and what could
+// not be told of them.
 func (p *pass) keepGroupsTopics() {
 	used := map[string]bool{}
 	for i := range p.snap.Groups {
@@ -172,6 +176,9 @@ func (p *pass) keepGroupsTopics() {
 		}
 	}
 	p.snap.Topics = slices.DeleteFunc(p.snap.Topics, func(t inspect.Topic) bool { return !used[t.Name] })
+	p.failures = slices.DeleteFunc(p.failures, func(f inspect.Failure) bool {
+		return f.Request == "Metadata" && f.Topic != "" && !used[f.Topic]
+	})
 }
 
 // groupsBounded gives one broker's groups half of the pass, so that a coordinator

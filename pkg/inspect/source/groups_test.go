@@ -579,3 +579,95 @@ func TestFollowersAreNotTheGroupsConcern(t *testing.T) {
 		t.Errorf("LEO %s, lag %s, failures %s; want unknown, 10, a notice", p.LEO, p.Lag, texts(s.Failures))
 	}
 }
+
+// TestGroupTimes finds how old the first unread record is by asking for times, for
+// groups at several places of one partition, and counts the requests.
+func TestGroupTimes(t *testing.T) {
+	t.Parallel()
+	m := fakekafka.NewModel(3)
+	now := time.Now().UnixMilli()
+	for _, p := range m.AddTopic("t", 3, 3).Partitions {
+		p.LogStart, p.HW = 100, 1000
+		p.TimestampMs = func(o int64) int64 { return now - (1000-o)*60_000 } // one a minute
+	}
+	bare := m.AddTopic("bare", 1, 3).Partitions[0] // of records without timestamps
+	bare.HW = 5
+	for name, at := range map[string]int64{"a": 400, "b": 999, "c": 1000, "d": 7} {
+		g := m.AddGroup(name, "")
+		for i := range int32(3) {
+			g.Commit("t", i, at)
+		}
+		g.Commit("bare", 0, 2)
+	}
+	c := fakekafka.Start(t, m)
+	s := groupPass(t, c.Bootstrap(), ample, source.GroupQuery{Times: true})
+	if !s.Complete() {
+		t.Errorf("failures: %s", texts(s.Failures))
+	}
+	for _, l := range s.GroupLags() {
+		for _, p := range l.Partitions {
+			since, found := p.UnreadSinceMs.Get()
+			minutes := map[string]int64{"a": 600, "b": 1, "d": 900}[l.Name] // d goes on at the log's start
+			wantMs := minutes * 60_000
+			switch age := now - since; {
+			case p.Topic == "bare" || minutes == 0:
+				if found {
+					t.Errorf("%s %s-%d: found %d, want unknown", l.Name, p.Topic, p.Partition, since)
+				}
+			case !found || age < wantMs-1000 || age > wantMs+wantMs/10+1000:
+				t.Errorf("%s %s-%d: found %t, %d ms old, want about %d", l.Name, p.Topic, p.Partition, found, age, wantMs)
+			}
+		}
+	}
+	perBroker := map[int32]int{}
+	for _, r := range c.Requests() {
+		if r.Key == kmsg.ListOffsets {
+			perBroker[r.Broker]++
+		}
+	}
+	for id, n := range perBroker {
+		t.Logf("broker %d: %d ListOffsets", id, n)
+		if n > 5+60 {
+			t.Errorf("broker %d got %d ListOffsets, want at most 65", id, n)
+		}
+	}
+	c.Reset()
+	groupPass(t, c.Bootstrap(), ample, source.GroupQuery{Names: []string{"a"}, Times: true})
+	if n := c.Count(kmsg.ListOffsets); n > 3*(5+20) {
+		t.Errorf("one group took %d ListOffsets of three brokers, want at most 75", n)
+	}
+}
+
+// TestOtherTopicsAreNotTheGroupsConcern: one that the cluster cannot describe, and
+// that no group reads, is no failure; one that a group reads is.
+func TestOtherTopicsAreNotTheGroupsConcern(t *testing.T) {
+	t.Parallel()
+	for topic, want := range map[string]bool{"unrelated": true, "t": false} {
+		c := fakekafka.Start(t, everyKind())
+		c.Intercept(func(_ int32, req kmsg.Request) (kmsg.Response, bool) {
+			if _, ok := req.(*kmsg.MetadataRequest); !ok {
+				return nil, false
+			}
+			resp := kmsg.NewPtrMetadataResponse()
+			for id := int32(1); id <= 3; id++ {
+				host, port, _ := strings.Cut(c.Addr(id), ":")
+				b := kmsg.NewMetadataResponseBroker()
+				b.NodeID, b.Host = id, host
+				_, _ = fmt.Sscan(port, &b.Port)
+				resp.Brokers = append(resp.Brokers, b)
+			}
+			failed := kmsg.NewMetadataResponseTopic()
+			failed.Topic, failed.ErrorCode = &topic, 29 // TOPIC_AUTHORIZATION_FAILED
+			resp.Topics = append(resp.Topics, failed)
+			return resp, true
+		})
+		s := groupPass(t, c.Bootstrap(), ample, source.GroupQuery{})
+		if s.Complete() != want {
+			t.Errorf("%s cannot be described: complete %t, want %t; failures %s", topic, s.Complete(), want, texts(s.Failures))
+		}
+		p := s.GroupLags()[0].Partitions[0]
+		if note := map[string]string{"unrelated": "no such topic", "t": "TOPIC_AUTHORIZATION_FAILED"}[topic]; p.Note != note {
+			t.Errorf("%s cannot be described: note %q, want %q", topic, p.Note, note)
+		}
+	}
+}

@@ -26,6 +26,9 @@ type offsets struct {
 	pass   *pass
 	rounds *rounds
 
+	// commits are those whose times are asked for; nil where none are.
+	commits map[inspect.TopicPartition][]*inspect.Commit
+
 	mu    sync.Mutex
 	debug debugTally
 }
@@ -68,12 +71,17 @@ func (r *reader) read(ctx context.Context) {
 		r.broken(err)
 		return
 	}
-	if r.offsets.pass.query.ForGroups {
-		return // nobody asks for upper bounds
+	if !r.offsets.pass.query.ForGroups { // where nobody asks for upper bounds
+		rounds.followersRead.wait(ctx)
+		if err := r.readLeadersAgain(ctx); err != nil {
+			r.broken(err)
+			return
+		}
 	}
-	rounds.followersRead.wait(ctx)
-	if err := r.readLeadersAgain(ctx); err != nil {
-		r.broken(err)
+	if r.offsets.commits != nil {
+		if err := r.readTimes(ctx); err != nil {
+			r.broken(err)
+		}
 	}
 }
 

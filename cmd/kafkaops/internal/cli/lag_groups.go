@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -20,6 +21,7 @@ type lagGroupsOptions struct {
 	groups        []string
 	states, types []string
 	all, exitCode bool
+	time          bool
 	min           int64
 	top           int
 	sort          string
@@ -44,13 +46,16 @@ Without a GROUP, or with several, each group has a line; one GROUP by its exact
 name, or -o wide, shows every partition: COMMITTED, the log's start, LSO (as far
 as read_committed consumers get), HW, LEO, and the member that has it.
 
-With --samples N (or --watch) it looks N times and tells TIME: how long the first
-record that is still to be read has been there, to within one --interval.
+TIME, how long the first record that is still to be read has been there, comes from
+--time or from --samples N (or --watch). --time asks the log for times, 10 to 20
+requests a broker, and goes by the timestamps in the records, to within a
+twentieth; no record is read. --samples looks N times at the HW and goes by the
+clock, to within one --interval.
 
 A GROUP with any of *?[ is a glob; quote it from the shell. Groups need DESCRIBE
 on the group and on its topics; others are not listed.`,
 		Example: `  kafkaops lag groups --top 10 -b kafka-1:9092
-  kafkaops lag groups billing --samples 5 --interval 1s -b kafka-1:9092`,
+  kafkaops lag groups billing --time -b kafka-1:9092`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.minGiven = cmd.Flags().Changed("min")
 			return o.run(cmd.Context(), env, args)
@@ -65,6 +70,7 @@ on the group and on its topics; others are not listed.`,
 	f.IntVar(&o.top, "top", 0, "only the `N` groups that are worst")
 	f.StringVar(&o.sort, "sort", sortLag, "order of the table: lag or name")
 	f.IntVar(&o.samples, "samples", 1, "look `N` times, --interval apart, and tell time lag")
+	f.BoolVar(&o.time, "time", false, "tell time lag at once, by the records' own timestamps")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when a group is --min N or more behind")
 	f.BoolVar(&o.all, "all", false, "do not cut a long list on a terminal")
 	complete(cmd, "sort", sortLag, sortName)
@@ -90,6 +96,8 @@ func (o *lagGroupsOptions) check() error {
 		return usagef("--min %d: a lag is not negative", o.min)
 	case o.exitCode && !o.minGiven:
 		return usagef("--exit-code needs --min N: how far behind is too far?")
+	case o.time && o.samples > 1:
+		return usagef("--time and --samples both tell time lag: use one of them")
 	case o.top < 0:
 		return usagef("--top %d: a number of groups is not negative", o.top)
 	case o.samples < 1 || o.samples > history.MaxSamples:
@@ -134,7 +142,7 @@ func (o *lagGroupsOptions) run(ctx context.Context, env Env, args []string) erro
 	}
 	q := source.Query{
 		Parts: inspect.PartGroups | inspect.PartOffsets, ForGroups: true,
-		Groups: source.GroupQuery{Names: filter.exact, States: o.states, Types: o.types},
+		Groups: source.GroupQuery{Names: filter.exact, States: o.states, Types: o.types, Times: o.time},
 	}
 	if len(filter.globs) > 0 {
 		q.Groups.Keep = filter.matches
@@ -181,8 +189,11 @@ func (o *lagGroupsOptions) rows(snap *inspect.Snapshot, past *history.History, n
 	undecided := 0
 	for _, lag := range snap.GroupLags() {
 		row := render.GroupRow{GroupLag: lag}
-		if o.samples > 1 || o.watch {
-			row.Times = readTimes(&lag, past)
+		switch {
+		case o.time:
+			row.Times = foundTimes(&lag, snap.TakenAt)
+		case o.samples > 1 || o.watch:
+			row.Times = sampledTimes(&lag, past)
 		}
 		if o.minGiven && lag.LagKnown.Or(-1) < o.min {
 			// What is known of the sum is its lower bound.
@@ -193,7 +204,10 @@ func (o *lagGroupsOptions) rows(snap *inspect.Snapshot, past *history.History, n
 		}
 		rows = append(rows, row)
 	}
-	if undecided > 0 {
+	switch {
+	case undecided == 1:
+		fmt.Fprintf(notes, "kafkaops: 1 group whose lag is unknown is not shown by --min %d\n", o.min)
+	case undecided > 1:
 		fmt.Fprintf(notes, "kafkaops: %d groups whose lag is unknown are not shown by --min %d\n", undecided, o.min)
 	}
 	worst := render.MostBehindFirst(rows)
@@ -206,8 +220,24 @@ func (o *lagGroupsOptions) rows(snap *inspect.Snapshot, past *history.History, n
 	return worst
 }
 
-// readTimes is what the samples tell of every partition of a group.
-func readTimes(lag *inspect.GroupLag, past *history.History) []render.ReadTime {
+// foundTimes is what the log told when it was asked for times.
+func foundTimes(lag *inspect.GroupLag, now time.Time) []render.ReadTime {
+	times := make([]render.ReadTime, len(lag.Partitions))
+	for i := range lag.Partitions {
+		p := &lag.Partitions[i]
+		since, found := p.UnreadSinceMs.Get()
+		switch {
+		case p.Lag == inspect.Known[int64](0):
+			times[i].LagMs = inspect.Known[int64](0)
+		case found:
+			times[i].LagMs = inspect.Known(max(0, now.UnixMilli()-since))
+		}
+	}
+	return times
+}
+
+// sampledTimes is what the samples tell of every partition of a group.
+func sampledTimes(lag *inspect.GroupLag, past *history.History) []render.ReadTime {
 	times := make([]render.ReadTime, len(lag.Partitions))
 	for i := range lag.Partitions {
 		p := &lag.Partitions[i]

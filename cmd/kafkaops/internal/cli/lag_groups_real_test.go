@@ -34,6 +34,7 @@ func TestLagGroupsReal(t *testing.T) {
 		t.Fatal("asking for groups created __consumer_offsets")
 	}
 
+	began := time.Now()
 	c.CreateTopic(t, "orders", c.Spread(3, 3), nil)
 	c.CreateTopic(t, "held", c.Spread(1, 3), nil)
 	c.CreateTopic(t, "doomed", c.Spread(1, 1), nil)
@@ -57,6 +58,9 @@ func TestLagGroupsReal(t *testing.T) {
 	held := r.partition("at-the-lso", "held-0")
 	if got := fmt.Sprint(held.Lag, held.LagReadCommitted, held.LastStableOffset, held.HighWatermark); got != "10 0 20 30" {
 		t.Errorf("under an open transaction: lag, to the LSO, LSO, HW = %s, want 10 0 20 30", got)
+	}
+	if p := r.partition("classic", "orders-0", "--time"); p.LagMs.Or(-1) < 0 || p.LagMs.Or(-1) > time.Since(began).Milliseconds() {
+		t.Errorf("--time: lag %s in time %s ms, want no more than since the records were written", p.Lag, p.LagMs)
 	}
 	if p := r.partition("ahead", "orders-0"); fmt.Sprint(p.Lag, p.Ahead) != "0 900" {
 		t.Errorf("ahead: lag %s, ahead %s; want 0, 900", p.Lag, p.Ahead)
@@ -199,9 +203,9 @@ func (r *realGroups) tool(args ...string) [][]string {
 }
 
 // partition is one row of one group, by the name of the partition.
-func (r *realGroups) partition(group, name string) render.GroupPartitionItem {
+func (r *realGroups) partition(group, name string, flags ...string) render.GroupPartitionItem {
 	r.t.Helper()
-	for _, g := range r.lagGroups(0, group) {
+	for _, g := range r.lagGroups(0, append(flags, group)...) {
 		for _, p := range g.Partitions {
 			if fmt.Sprintf("%s-%d", p.Topic, p.Partition) == name {
 				return p

@@ -3,8 +3,10 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
@@ -149,6 +151,7 @@ func TestLagGroupsExit(t *testing.T) {
 		{"lag groups --min -1", c, 2, "not negative"},
 		{"lag groups --top -1", c, 2, "not negative"},
 		{"lag groups --samples 0", c, 2, "--samples 0"},
+		{"lag groups --time --samples 2", c, 2, "use one of them"},
 		{"lag groups --sort uncommitted", c, 2, "lag or name"},
 		{"lag groups --state Stabel", c, 2, "PreparingRebalance"},
 		{"lag groups --type new", c, 2, "classic, consumer, share, streams"},
@@ -172,7 +175,7 @@ func TestLagGroupsUndecided(t *testing.T) {
 	m.Group("billing").Commit("orders", 2, 918_000)
 	c := fakekafka.Start(t, m)
 	out, notes, code := kafkaops(t, c, 0, "lag", "groups", "--min", "1000")
-	if strings.Contains(out, "billing") || !strings.Contains(notes, "1 groups whose lag is unknown are not shown by --min 1000") || code != 0 {
+	if strings.Contains(out, "billing") || !strings.Contains(notes, "1 group whose lag is unknown is not shown by --min 1000") || code != 0 {
 		t.Errorf("exit %d, stderr %q, got\n%s", code, notes, out)
 	}
 	// What is known of a sum is its lower bound, and may be enough to decide.
@@ -189,6 +192,27 @@ orders-2     918,000          0  918,450  918,450  918,490  450             bill
 `
 	if diff := cmp.Diff(want, out); diff != "" || code != 0 {
 		t.Errorf("exit %d (-want +got):\n%s", code, diff)
+	}
+}
+
+// TestLagGroupsTimeNow: the age of the first unread record by its own timestamp, at
+// once.
+func TestLagGroupsTimeNow(t *testing.T) {
+	t.Parallel()
+	m := shop()
+	now := time.Now().UnixMilli()
+	for _, p := range m.Topic("orders").Partitions {
+		p.LogStart = p.HW - 100_000
+		p.TimestampMs = func(o int64) int64 { return now - (p.HW-o)*1000 } // one a second
+	}
+	out, notes, code := kafkaops(t, fakekafka.Start(t, m), 120, "lag", "groups", "billing", "--time")
+	// To within a twentieth of 55m50s.
+	for _, want := range []string{
+		`time 5[5-8]m\d\ds   nothing`, `orders-0 .* 0 +0 +billing-1@`, `orders-1 .* 3,350 +5[5-8]m\d\ds +billing-1@`, `orders-2 .* - +- +nothing committed`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) || notes != "" || code != 0 {
+			t.Errorf("exit %d, stderr %q, want %s in\n%s", code, notes, want, out)
+		}
 	}
 }
 

@@ -10,19 +10,20 @@ import (
 // GroupRow is one group as lag groups shows it.
 type GroupRow struct {
 	inspect.GroupLag
-	// Times, where samples were taken, has one entry for each of Partitions.
+	// Times, where they were asked for, has one entry for each of Partitions.
 	Times []ReadTime
 }
 
-// ReadTime is what samples over time tell of a group's place in a partition.
+// ReadTime is a group's lag in time in a partition.
 type ReadTime struct {
-	// LagMs is how long ago the first record that is still to be read was
-	// committed to the HW; 0 where there is none. Where the group was behind in
-	// every sample, that is unknown and LagMsAtLeast is the lower bound.
+	// LagMs is how old the first record that is still to be read is: by its own
+	// timestamp, or, from samples, since it came below the HW. 0 where there is
+	// none. Where the group was behind in every sample, that is unknown and
+	// LagMsAtLeast is the lower bound.
 	LagMs, LagMsAtLeast inspect.Opt[int64]
 }
 
-// time is the partition's, unknown without samples.
+// time is the partition's, unknown where none was asked for.
 func (r *GroupRow) time(i int) ReadTime {
 	if i < len(r.Times) {
 		return r.Times[i]
@@ -79,7 +80,7 @@ type GroupItem struct {
 	LagKnown inspect.Opt[int64] `json:"lagKnown"`
 	Unknown  inspect.Opt[int]   `json:"unknown"`
 	// LagMs is the longest of the partitions' in milliseconds, null without
-	// samples. Where some partition's is not known, that is null and LagMsAtLeast
+	// --time and samples. Where some partition's is not known, that is null and LagMsAtLeast
 	// is the lower bound.
 	LagMs        inspect.Opt[int64] `json:"lagMs"`
 	LagMsAtLeast inspect.Opt[int64] `json:"lagMsAtLeast"`
@@ -105,9 +106,9 @@ type GroupPartitionItem struct {
 	// same to the lastStableOffset. Both are 0 where the group is ahead.
 	Lag              inspect.Opt[int64] `json:"lag"`
 	LagReadCommitted inspect.Opt[int64] `json:"lagReadCommitted"`
-	// LagMs is how long ago the first record to be read was committed, null
-	// without samples or where it was before the first; then LagMsAtLeast is the
-	// lower bound.
+	// LagMs is how old the first record to be read is: with --time by its own
+	// timestamp, with samples since it was committed. Null without either; where
+	// the group was behind in every sample, LagMsAtLeast is the lower bound.
 	LagMs        inspect.Opt[int64] `json:"lagMs"`
 	LagMsAtLeast inspect.Opt[int64] `json:"lagMsAtLeast"`
 	// Ahead is by how many records committed is past the end, BelowStart how many

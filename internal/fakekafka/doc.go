@@ -4,7 +4,7 @@
 //
 // A test starts from
 //
-//   - [NewModel], [Model.AddTopic]: the cluster's state, plain data
+//   - [NewModel], [Model.AddTopic], [Model.AddGroup]: the cluster's state, plain data
 //   - [Start]: N brokers that answer from it until the test ends; [Cluster.Change]
 //     alters the state while they run
 //   - [Cluster.Break], [Cluster.Heal], [Cluster.Intercept]: what goes wrong

@@ -6,7 +6,7 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 func coordinatorTopic(coordinatorType int8) string {
 	switch coordinatorType {
 	case 0:
-		return "__consumer_offsets"
+		return offsetsTopic
 	case 1:
 		return "__transaction_state"
 	case 2:

@@ -12,6 +12,7 @@ type index struct {
 	// live are the brokers that are not fenced, by id.
 	live   []*Broker
 	topics map[string]*Topic
+	groups map[string]*Group
 	ids    map[[16]byte]*Topic
 	// sorted are the topics by name.
 	sorted []*Topic
@@ -25,6 +26,7 @@ func newIndex(m *Model) *index {
 	ix := &index{
 		brokers: make(map[int32]*Broker, len(m.Brokers)),
 		topics:  make(map[string]*Topic, len(m.Topics)),
+		groups:  make(map[string]*Group, len(m.Groups)),
 		ids:     make(map[[16]byte]*Topic, len(m.Topics)),
 		sorted:  slices.Clone(m.Topics),
 	}
@@ -38,6 +40,9 @@ func newIndex(m *Model) *index {
 		}
 	}
 	slices.SortFunc(ix.live, func(a, b *Broker) int { return cmp.Compare(a.ID, b.ID) })
+	for _, g := range m.Groups {
+		ix.groups[g.Name] = g
+	}
 	for _, t := range m.Topics {
 		if t.ID == [16]byte{} {
 			t.ID = topicID(t.Name)

@@ -10,6 +10,7 @@ type Model struct {
 	ClusterID string
 	Brokers   []*Broker
 	Topics    []*Topic
+	Groups    []*Group
 
 	// APIs are the advertised version ranges; nil is all of [APIs].
 	APIs map[Key]VersionRange
@@ -30,8 +31,9 @@ type Model struct {
 
 	// Deny lists the requests that the client has no permission for. Each is
 	// refused the way Kafka refuses it: with CLUSTER_AUTHORIZATION_FAILED as a
-	// whole, or topic by topic with TOPIC_AUTHORIZATION_FAILED. ApiVersions cannot
-	// be denied. For single topics see Topic.DenyDescribe.
+	// whole, or topic by topic with TOPIC_AUTHORIZATION_FAILED, or group by group
+	// with GROUP_AUTHORIZATION_FAILED; ListGroups lists nothing then. ApiVersions
+	// cannot be denied. For single topics see Topic.DenyDescribe.
 	Deny []Key
 
 	// TLS makes every broker speak TLS; see [SelfSigned]. Read once, by Start.

@@ -22,6 +22,10 @@ func TestNoNullArrays(t *testing.T) {
 				}
 				m.Topics[0].Partitions[0].Producers = []Producer{{ID: 1}}
 				m.Transactions = []Transaction{{ID: "id", Coordinator: 1, State: "Ongoing", Partitions: map[string][]int32{"bare": nil}}}
+				classic := m.AddGroup("classic", ClassicGroup)
+				classic.Join("m", "bare", 0)
+				classic.Commit("bare", 0, 5)
+				m.AddGroup("consumer", ConsumerGroup).Join("m", "bare")
 				m.Deny = deny
 				ix := newIndex(m)
 				v := &view{model: m, index: ix, self: m.Brokers[0]}
@@ -47,6 +51,13 @@ func emptyAndNamed(key Key) []kmsg.Request {
 		req.Topics = names("bare", "nope", "a b")
 	case *kmsg.FindCoordinatorRequest:
 		req.CoordinatorKeys = []string{"g"}
+	case *kmsg.DescribeGroupsRequest:
+		req.Groups = []string{"classic", "consumer", "nope", ""}
+	case *kmsg.ConsumerGroupDescribeRequest:
+		req.Groups = []string{"classic", "consumer", "nope", ""}
+	case *kmsg.OffsetFetchRequest:
+		req.Group, req.Topics = "classic", []kmsg.OffsetFetchRequestTopic{{Topic: "bare", Partitions: []int32{0}}}
+		req.Groups = []kmsg.OffsetFetchRequestGroup{{Group: "classic"}, {Group: "consumer", Topics: []kmsg.OffsetFetchRequestGroupTopic{{Topic: "bare"}}}, {Group: "nope"}}
 	case *kmsg.DescribeConfigsRequest:
 		req.IncludeSynonyms = true
 		req.Resources = []kmsg.DescribeConfigsRequestResource{

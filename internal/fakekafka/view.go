@@ -24,6 +24,14 @@ func (v *view) answer(req kmsg.Request) kmsg.Response {
 		return v.listOffsets(req)
 	case *kmsg.MetadataRequest:
 		return v.metadata(req)
+	case *kmsg.OffsetFetchRequest:
+		return v.offsetFetch(req)
+	case *kmsg.DescribeGroupsRequest:
+		return v.describeGroups(req)
+	case *kmsg.ListGroupsRequest:
+		return v.listGroups(req)
+	case *kmsg.ConsumerGroupDescribeRequest:
+		return v.consumerGroupDescribe(req)
 	case *kmsg.FindCoordinatorRequest:
 		return v.findCoordinator(req)
 	case *kmsg.ApiVersionsRequest:

@@ -13,6 +13,7 @@
 //   - [Snapshot.Features], [Snapshot.Configs], [Snapshot.LogDirReports],
 //     [Snapshot.Reassignments], [Snapshot.OpenTransactions], [Quorum.State]: one
 //     corner of it in detail, where the Snapshot was asked to hold it
+//   - [Snapshot.GroupLags]: how far every group is behind, partition by partition
 //
 // Package source gathers a Snapshot from a real cluster. This package opens no
 // connection, reads no clock and imports none of kafkaops' other packages, so

@@ -77,10 +77,7 @@ func (p *Partition) Lag() PartitionLag {
 	l0, before := o.LEOBefore.Get()
 	l2, after := o.LEOAfter.Get()
 	hw, committed := o.HW.Get()
-	if before {
-		// HW was read after L0, so a HW above it proves that the log has grown.
-		l.LEO = Known(max(l0, o.HW.Or(0)))
-	}
+	l.LEO = o.leo()
 	if after && l2 < l.LEO.Or(0) {
 		// The log was cut while it was being read: no upper bound holds.
 		after = false
@@ -102,6 +99,16 @@ func (p *Partition) Lag() PartitionLag {
 		l.Replicas = append(l.Replicas, r)
 	}
 	return l
+}
+
+// leo is the leader's: HW was read after L0, so a HW above it proves that the log
+// has grown.
+func (o *Offsets) leo() Opt[Offset] {
+	l0, ok := o.LEOBefore.Get()
+	if !ok {
+		return o.LEOBefore
+	}
+	return Known(max(l0, o.HW.Or(0)))
 }
 
 func (p *Partition) leaderLag(r *ReplicaLag, o *Offsets, l *PartitionLag) {

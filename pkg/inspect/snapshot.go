@@ -37,6 +37,9 @@ const (
 	PartFenced
 	// PartLogDirs asks every broker DescribeLogDirs.
 	PartLogDirs
+	// PartGroups asks every broker for the groups that it coordinates, by
+	// ListGroups, DescribeGroups, ConsumerGroupDescribe and OffsetFetch.
+	PartGroups
 )
 
 // Has reports whether all parts of q are in p.
@@ -62,6 +65,8 @@ type Snapshot struct {
 	Asked   Parts
 	Brokers []Broker
 	Topics  []Topic
+	// Groups is sorted by name; known with [PartGroups].
+	Groups []Group
 	// Failures are what was refused or not answered, in the order of broker,
 	// address, request. Notices among them (see [Failure]) cost no data.
 	Failures []Failure
@@ -109,8 +114,8 @@ type Broker struct {
 	Rack Opt[string]
 	// Fenced is known with [PartFenced], on Kafka 4.0 and newer.
 	Fenced Opt[bool]
-	// Reachable is known with [PartReachable] and where an offset or log
-	// directory was asked: whether the broker answered ApiVersions.
+	// Reachable is known with [PartReachable] and where an offset, log directory or
+	// group was asked: whether the broker answered ApiVersions.
 	Reachable Opt[bool]
 	// VersionRange is inferred from the APIs the broker offers, such as "4.4" or
 	// "4.0 to 4.1"; known with [PartLogDirs].

@@ -43,15 +43,6 @@ type Transaction struct {
 	Partitions Opt[[]TopicPartition]
 }
 
-// TopicPartition names a partition.
-type TopicPartition struct {
-	Topic     string
-	Partition int32
-}
-
-// String is the name as kafkaops writes it.
-func (t TopicPartition) String() string { return fmt.Sprintf("%s-%d", t.Topic, t.Partition) }
-
 // OpenProducer is a producer that has a transaction open in one partition, as the
 // partition's leader tells.
 type OpenProducer struct {

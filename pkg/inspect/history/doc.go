@@ -13,6 +13,7 @@
 // Its questions are
 //
 //   - [History.TimeLag], [History.Behind]: a replica's lag in time, see below;
+//   - [History.ReadLag]: a group's lag in time, by what it has committed
 //   - [History.Rates]: what a leader appends and commits a second;
 //   - [History.CatchUp]: whether a replica's lag grows or drains, and how fast;
 //   - [History.Stall]: a high watermark that does not move under records that

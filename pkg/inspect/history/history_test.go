@@ -349,3 +349,40 @@ func heapMiB() float64 {
 	runtime.ReadMemStats(&m)
 	return float64(m.HeapAlloc) / (1 << 20)
 }
+
+// TestReadLag is a group that stands at one position while the HW moves on.
+func TestReadLag(t *testing.T) {
+	t.Parallel()
+	unknownLag := Lag{State: LagUnknown}
+	known := func(ms, overMs int64) Lag { return Lag{LagKnown, ms, overMs} }
+	for _, tt := range []struct {
+		name  string
+		looks []look
+		at    inspect.Offset
+		want  Lag
+	}{
+		{"no sample", nil, 5, unknownLag},
+		{"at the end", []look{{l: 20, hw: 10}}, 10, known(0, 0)},
+		{"ahead", []look{{l: 20, hw: 10}}, 15, known(0, 0)},
+		{"one sample, behind", []look{{l: 20, hw: 10}}, 9, unknownLag},
+		{"behind since the second", []look{
+			{sec: 0, l: 10, hw: 10}, {sec: 1, l: 20, hw: 20}, {sec: 2, l: 30, hw: 30},
+		}, 15, known(2000, 1000)},
+		{"behind in every sample", []look{
+			{sec: 0, l: 10, hw: 10}, {sec: 3, l: 20, hw: 20},
+		}, 5, Lag{LagAtLeast, 3000, 3000}},
+		// Records above the HW are nobody's lag: the LEO moves, the HW does not.
+		{"a frozen HW", []look{{sec: 0, l: 10, hw: 10}, {sec: 1, l: 90, hw: 10}}, 10, known(0, 0)},
+		{"idle, then one record", []look{
+			{sec: 0, l: 10, hw: 10}, {sec: 3600, l: 10, hw: 10}, {sec: 3601, l: 11, hw: 11},
+		}, 10, known(1000, 0)},
+		{"no answer in the newest", []look{{sec: 0, l: 10, hw: 10}, {sec: 1, l: 10, hw: no}}, 5, unknownLag},
+		{"no answer between", []look{
+			{sec: 0, l: 10, hw: 10}, {sec: 1, l: 20, hw: no}, {sec: 2, l: 30, hw: 30},
+		}, 15, known(2000, 0)},
+	} {
+		if got := historyOf(tt.looks...).ReadLag("t", 0, tt.at); got != tt.want {
+			t.Errorf("%s: got %+v, want %+v", tt.name, got, tt.want)
+		}
+	}
+}

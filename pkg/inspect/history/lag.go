@@ -74,6 +74,40 @@ func (h *History) Behind(topic string, partition int32, broker inspect.BrokerID)
 	}))
 }
 
+// ReadLag is how long a group that goes on reading at position has been behind:
+// how long before the newest sample the HW last was no more than position. That is
+// the age of the first record that it has yet to read, counted from its commit to
+// the HW; records below the HW are read, those above are nobody's lag yet.
+func (h *History) ReadLag(topic string, partition int32, position inspect.Offset) Lag {
+	s := h.newest(topic, partition)
+	if s == nil {
+		return Lag{State: LagUnknown}
+	}
+	if last := s.last(); last.hw() == unknown {
+		return Lag{State: LagUnknown}
+	}
+	return lagOf(isrrule.TimeLag(s.endsNewestFirst(), int64(position)))
+}
+
+// endsNewestFirst yields the samples that know the HW, in the place of a LEO.
+func (s *series) endsNewestFirst() iter.Seq[isrrule.Sample] {
+	return func(yield func(isrrule.Sample) bool) {
+		for i := len(s.spans) - 1; i >= 0; i-- {
+			e := s.at(i)
+			if e.hw() == unknown {
+				continue
+			}
+			sample := isrrule.Sample{AtMs: e.toMs, LeaderLEO: int64(e.hw()), ReplicaLEO: isrrule.UnknownLEO}
+			if !yield(sample) {
+				return
+			}
+			if sample.AtMs = e.fromMs; e.fromMs < e.toMs && !yield(sample) {
+				return
+			}
+		}
+	}
+}
+
 // replica finds the series and the replica's place in it, where the newest
 // sample knows both its LEO and the leader's.
 func (h *History) replica(topic string, partition int32, broker inspect.BrokerID) (*series, int, bool) {

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -24,6 +25,9 @@ func (p *pass) askBrokers(ctx context.Context) {
 		}
 	}
 	o := &offsets{pass: p, rounds: newRounds(len(asked))}
+	if p.query.Groups.Times {
+		o.commits = commitsByPartition(p.snap.Groups)
+	}
 	var wg sync.WaitGroup
 	for _, b := range asked {
 		w := plan[b.ID]
@@ -43,12 +47,21 @@ func (p *pass) askBrokers(ctx context.Context) {
 
 // askBroker asks one broker, over one connection.
 func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *offsets) {
-	conn, err := p.open(ctx, b)
+	if f := p.downs[b.ID]; f != nil { // nobody writes to it any more
+		o.rounds.leaveFrom(0)
+		w.lose(f.Error)
+		if lost := p.lostReplicas(w); lost != "" {
+			f.Lost = strings.TrimPrefix(f.Lost+", "+lost, ", ")
+			f.Notice = false
+		}
+		return
+	}
+	conn, err := p.connection(ctx, b)
 	b.Reachable = inspect.Known(err == nil)
 	if err != nil {
 		o.rounds.leaveFrom(0)
 		f := failureOf(inspect.Known(b.ID), err)
-		f.Lost = lostReplicas(w)
+		f.Lost = p.lostReplicas(w)
 		f.Hint = p.advertisedHint(f)
 		w.lose(f.Error)
 		p.fail(f)
@@ -65,13 +78,31 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 	p.facets(ctx, conn, b)
 }
 
+// connection is the one that the groups were asked over, or a new one.
+func (p *pass) connection(ctx context.Context, b *inspect.Broker) (*connect.Conn, error) {
+	if conn := p.take(b.ID); conn != nil {
+		return conn, nil
+	}
+	return p.open(ctx, b)
+}
+
 func (p *pass) open(ctx context.Context, b *inspect.Broker) (*connect.Conn, error) {
 	ctx, cancel := p.src.bounded(ctx)
 	defer cancel()
 	return p.src.conf.Open(ctx, b.Address())
 }
 
-func lostReplicas(w *work) string {
+func (p *pass) lostReplicas(w *work) string {
+	if p.query.ForGroups {
+		switch n := len(w.leads); n {
+		case 0:
+			return ""
+		case 1:
+			return "the end of the partition that it leads is unknown"
+		default:
+			return fmt.Sprintf("the ends of the %d partitions that it leads are unknown", n)
+		}
+	}
 	switch n := w.replicas(); n {
 	case 0:
 		return ""

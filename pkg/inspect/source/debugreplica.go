@@ -71,6 +71,9 @@ const notLeader = 6 // NOT_LEADER_OR_FOLLOWER
 // failRefused makes each refusal a failure, one line for a broker and a cause.
 func (o *offsets) failRefused() {
 	for who, refused := range o.debug.refused {
+		if role(who) == followers && o.pass.query.ForGroups {
+			continue // they were asked to see whether leaders can be believed
+		}
 		for _, r := range refused {
 			if role(who) == leaders {
 				r.failure.Lost = "leaders' " + r.failure.Lost

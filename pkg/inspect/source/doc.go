@@ -17,6 +17,14 @@
 //	PartTransactions ListTransactions and DescribeTransactions 1 per broker,
 //	                DescribeProducers at most 2, see transactions.go
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
+//	PartGroups      per broker ListGroups 1, ConsumerGroupDescribe and
+//	                DescribeGroups at most 1, OffsetFetch 1 per 100 groups (before
+//	                Kafka 3.0, 1 per group); with Times, usually 10 to 20 more
+//	                ListOffsets per broker and at most 60
+//
+// A pass for groups alone ([Query].ForGroups) leaves out ListPartitionReassignments,
+// DescribeConfigs and one ListOffsets: with ApiVersions and Metadata no broker gets
+// more than 10 requests beside OffsetFetch. Commits are read before offsets.
 //
 // Every request goes to one broker and asks about all its partitions at once;
 // all brokers are asked at the same time. A request may take a third of the

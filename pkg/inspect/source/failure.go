@@ -46,6 +46,12 @@ func hint(request string, code int16) string {
 	switch code {
 	case kerr.NotLeaderForPartition.Code:
 		return "leadership moved while it was read: ask again"
+	case kerr.NotCoordinator.Code:
+		return "the coordinator moved while it was asked: ask again"
+	case kerr.CoordinatorLoadInProgress.Code, kerr.CoordinatorNotAvailable.Code:
+		return "the coordinator is still reading its groups: ask again"
+	case kerr.GroupAuthorizationFailed.Code:
+		return "grant DESCRIBE on the group"
 	case kerr.ClusterAuthorizationFailed.Code, kerr.TopicAuthorizationFailed.Code:
 	default:
 		return ""

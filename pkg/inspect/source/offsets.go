@@ -26,6 +26,9 @@ type offsets struct {
 	pass   *pass
 	rounds *rounds
 
+	// commits are those whose times are asked for; nil where none are.
+	commits map[inspect.TopicPartition][]*inspect.Commit
+
 	mu    sync.Mutex
 	debug debugTally
 }
@@ -68,9 +71,17 @@ func (r *reader) read(ctx context.Context) {
 		r.broken(err)
 		return
 	}
-	rounds.followersRead.wait(ctx)
-	if err := r.readLeadersAgain(ctx); err != nil {
-		r.broken(err)
+	if !r.offsets.pass.query.ForGroups { // where nobody asks for upper bounds
+		rounds.followersRead.wait(ctx)
+		if err := r.readLeadersAgain(ctx); err != nil {
+			r.broken(err)
+			return
+		}
+	}
+	if r.offsets.commits != nil {
+		if err := r.readTimes(ctx); err != nil {
+			r.broken(err)
+		}
 	}
 }
 
@@ -79,7 +90,7 @@ func (r *reader) broken(err error) {
 	f := failureOf(inspect.Known(r.broker.ID), err)
 	f.Lost = "what it had not told yet is shown as unknown"
 	if f.Request != listOffsets { // it failed while being opened again
-		f.Lost = lostReplicas(r.work)
+		f.Lost = r.offsets.pass.lostReplicas(r.work)
 	}
 	r.work.lose(f.Error)
 	r.offsets.pass.fail(f)

@@ -38,6 +38,14 @@ type Query struct {
 	// Keep, where it is not nil, drops topics before anything more is asked about
 	// them.
 	Keep func(name string, internal bool) bool
+	// Groups is about [inspect.PartGroups].
+	Groups GroupQuery
+	// ForGroups is a pass that serves groups' lag alone: only the topics that a
+	// group has committed for or been assigned are kept, and of those only what
+	// that lag needs is asked: no reassignments, no min.insync.replicas, no upper
+	// bounds of replicas' lag. Name no Topics with it: what is not asked about
+	// would look deleted.
+	ForGroups bool
 }
 
 // Snapshot takes one pass within the timeout. The error is not nil only where
@@ -47,7 +55,10 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	snap := &inspect.Snapshot{TakenAt: time.Now(), Asked: q.Parts}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	p := &pass{src: s, query: q, snap: snap}
+	p := &pass{
+		src: s, query: q, snap: snap,
+		conns: map[inspect.BrokerID]*connect.Conn{}, downs: map[inspect.BrokerID]*inspect.Failure{},
+	}
 	boot, err := p.start(ctx)
 	if err != nil {
 		return nil, err
@@ -98,6 +109,11 @@ type pass struct {
 
 	mu       sync.Mutex
 	failures []inspect.Failure
+	// conns are connections that the groups were asked over, for whoever asks the
+	// broker next; downs are brokers that could not be connected then.
+	// Between the groups and the end of the pass nobody adds to downs.
+	conns map[inspect.BrokerID]*connect.Conn
+	downs map[inspect.BrokerID]*inspect.Failure
 }
 
 func (p *pass) fail(f inspect.Failure) {
@@ -110,17 +126,23 @@ func (p *pass) fail(f inspect.Failure) {
 // goroutines write to different fields of the Snapshot.
 func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	var wg sync.WaitGroup
-	wg.Go(func() {
-		// Brokers pass ListPartitionReassignments on to the active controller: where
-		// there is none it is not answered, and the connection is of no more use.
-		p.minInsyncReplicas(ctx, boot)
-		p.reassignments(ctx, boot)
-	})
+	if !p.query.ForGroups {
+		wg.Go(func() {
+			// Brokers pass ListPartitionReassignments on to the active controller: where
+			// there is none it is not answered, and the connection is of no more use.
+			p.minInsyncReplicas(ctx, boot)
+			p.reassignments(ctx, boot)
+		})
+	}
 	if p.query.Parts.Has(inspect.PartQuorum) {
 		wg.Go(func() { p.quorum(ctx, boot) })
 	}
 	if p.query.Parts.Has(inspect.PartConfigs) {
 		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })
+	}
+	if p.query.Parts.Has(inspect.PartGroups) {
+		defer p.closeKept()
+		p.groups(ctx, boot)
 	}
 	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs | inspect.PartTransactions | facetParts
 	if p.query.Parts&perBroker != 0 {
@@ -130,4 +152,31 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 		p.transactions(ctx, boot)
 	}
 	wg.Wait()
+}
+
+// keep leaves a connection that works for whoever asks the broker next.
+func (p *pass) keep(id inspect.BrokerID, conn *connect.Conn) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.conns[id] = conn
+}
+
+// take returns the connection that was kept, or nil; it is the caller's then.
+func (p *pass) take(id inspect.BrokerID) *connect.Conn {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	conn := p.conns[id]
+	delete(p.conns, id)
+	return conn
+}
+
+// closeKept also tells, once and with all that is lost by it, of brokers that
+// could not be connected.
+func (p *pass) closeKept() {
+	for _, conn := range p.conns {
+		conn.Close()
+	}
+	for _, f := range p.downs {
+		p.fail(*f)
+	}
 }

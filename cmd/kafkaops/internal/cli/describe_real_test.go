@@ -37,8 +37,8 @@ func TestDescribeReal(t *testing.T) {
 	}
 }
 
-// kafkaops runs a command line against the cluster.
-func kafkaops(t *testing.T, c *kafkatest.Cluster, width int, args ...string) (stdout, stderr string, exit int) {
+// onReal runs a command line against a real cluster.
+func onReal(t *testing.T, c *kafkatest.Cluster, width int, args ...string) (stdout, stderr string, exit int) {
 	t.Helper()
 	return commandLine(width, append(args, "-b", c.BootstrapServer())...)
 }
@@ -46,7 +46,7 @@ func kafkaops(t *testing.T, c *kafkatest.Cluster, width int, args ...string) (st
 // document runs a command for its JSON and decodes the items into T.
 func document[T any](t *testing.T, c *kafkatest.Cluster, args ...string) (items []T, controller *int32, exit int) {
 	t.Helper()
-	stdout, stderr, exit := kafkaops(t, c, 0, append(args, "-o", "json")...)
+	stdout, stderr, exit := onReal(t, c, 0, append(args, "-o", "json")...)
 	var doc struct {
 		Cluster struct{ Controller *int32 }
 		Items   []T
@@ -69,7 +69,7 @@ func tool(t *testing.T, c *kafkatest.Cluster, class string, args ...string) stri
 // show logs a screen as people see it.
 func show(t *testing.T, c *kafkatest.Cluster, args ...string) {
 	t.Helper()
-	stdout, stderr, exit := kafkaops(t, c, 120, args...)
+	stdout, stderr, exit := onReal(t, c, 120, args...)
 	t.Logf("kafkaops %s (exit %d)\n%s%s", strings.Join(args, " "), exit, stdout, stderr)
 }
 
@@ -374,14 +374,14 @@ func realQuorumLoss(t *testing.T, c *kafkatest.Cluster) {
 	})
 	show(t, c, "describe", "quorum")
 	show(t, c, "describe")
-	stdout, _, exit := kafkaops(t, c, 0, "describe", "--exit-code")
+	stdout, _, exit := onReal(t, c, 0, "describe", "--exit-code")
 	if exit != 3 || !strings.Contains(stdout, "verdict\tat-risk") || !strings.Contains(stdout, "has lost 1 of 3 voters") {
 		t.Errorf("one of three killed: exit %d\n%s", exit, stdout)
 	}
 
 	c.Kill(t, second)
 	kafkatest.Eventually(t, 30*time.Second, func() error {
-		stdout, stderr, exit := kafkaops(t, c, 0, "describe", "--timeout", "6s")
+		stdout, stderr, exit := onReal(t, c, 0, "describe", "--timeout", "6s")
 		if exit != 1 || !strings.Contains(stdout, "verdict\tat-risk") || !strings.Contains(stdout, "no active controller answers") {
 			return fmt.Errorf("two of three killed: exit %d\n%s%s", exit, stdout, stderr)
 		}
@@ -391,7 +391,7 @@ func realQuorumLoss(t *testing.T, c *kafkatest.Cluster) {
 	show(t, c, "describe")
 	c.Heal(t)
 	kafkatest.Eventually(t, 30*time.Second, func() error {
-		if _, stderr, exit := kafkaops(t, c, 0, "describe", "quorum", "--exit-code"); exit != 0 {
+		if _, stderr, exit := onReal(t, c, 0, "describe", "quorum", "--exit-code"); exit != 0 {
 			return fmt.Errorf("healed: exit %d\n%s", exit, stderr)
 		}
 		return nil

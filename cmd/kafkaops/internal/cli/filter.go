@@ -8,25 +8,22 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
-// topicFilter picks topics by exact names and globs.
-type topicFilter struct {
-	exact, globs    []string
-	excludeInternal bool
-}
+// nameFilter picks things by exact names and globs.
+type nameFilter struct{ exact, globs []string }
 
-// newTopicFilter sorts arguments into names and globs: a topic's name cannot
-// hold any of *?[.
-func newTopicFilter(args []string, excludeInternal bool) (topicFilter, error) {
-	f := topicFilter{excludeInternal: excludeInternal}
+// newNameFilter sorts arguments into names and globs: whatever holds any of *?[
+// is a glob. Topics' names cannot, groups' can, and are then matched by it.
+func newNameFilter(noun string, args []string) (nameFilter, error) {
+	var f nameFilter
 	for _, arg := range args {
 		switch {
 		case arg == "":
-			return f, usagef("an empty topic name")
+			return f, usagef("an empty %s name", noun)
 		case !strings.ContainsAny(arg, "*?["):
 			f.exact = append(f.exact, arg)
 		default:
 			if _, err := path.Match(arg, ""); err != nil {
-				return f, usagef("topic pattern %q: %w", arg, err)
+				return f, usagef("%s pattern %q: %w", noun, arg, err)
 			}
 			f.globs = append(f.globs, arg)
 		}
@@ -36,8 +33,35 @@ func newTopicFilter(args []string, excludeInternal bool) (topicFilter, error) {
 	return f, nil
 }
 
-// all reports whether no topic was named.
-func (f *topicFilter) all() bool { return len(f.exact)+len(f.globs) == 0 }
+// all reports whether nothing was named.
+func (f *nameFilter) all() bool { return len(f.exact)+len(f.globs) == 0 }
+
+func (f *nameFilter) matches(name string) bool {
+	return f.all() || slices.Contains(f.exact, name) ||
+		slices.ContainsFunc(f.globs, func(g string) bool { return matches(g, name) })
+}
+
+// unmatchedGlobs returns the globs that none of the names answers to.
+func (f *nameFilter) unmatchedGlobs(names []string) []string {
+	var out []string
+	for _, g := range f.globs {
+		if !slices.ContainsFunc(names, func(n string) bool { return matches(g, n) }) {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// topicFilter picks topics.
+type topicFilter struct {
+	nameFilter
+	excludeInternal bool
+}
+
+func newTopicFilter(args []string, excludeInternal bool) (topicFilter, error) {
+	names, err := newNameFilter("topic", args)
+	return topicFilter{names, excludeInternal}, err
+}
 
 // query asks for the named topics only where there is no glob to expand.
 func (f *topicFilter) query() source.Query {
@@ -52,10 +76,7 @@ func (f *topicFilter) keep(name string, internal bool) bool {
 	if f.excludeInternal && internal {
 		return false
 	}
-	if f.all() || slices.Contains(f.exact, name) {
-		return true
-	}
-	return slices.ContainsFunc(f.globs, func(g string) bool { return matches(g, name) })
+	return f.matches(name)
 }
 
 // unmatched returns the names and globs that none of the topics answers to. A
@@ -69,15 +90,13 @@ func (f *topicFilter) unmatched(topics []string) []string {
 			}
 		}
 	}
-	for _, g := range f.globs {
-		if !slices.ContainsFunc(topics, func(t string) bool { return matches(g, t) }) {
-			out = append(out, g)
-		}
-	}
-	return out
+	return append(out, f.unmatchedGlobs(topics)...)
 }
 
+// matches reports whether the whole name answers to the glob. A slash, which a
+// group's name may have, is a letter like others.
 func matches(glob, name string) bool {
-	ok, _ := path.Match(glob, name) // the pattern was tried when it was parsed
+	letter := strings.NewReplacer("/", "\x00")
+	ok, _ := path.Match(letter.Replace(glob), letter.Replace(name)) // the pattern was tried when it was parsed
 	return ok
 }

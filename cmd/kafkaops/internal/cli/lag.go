@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history"
-	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
 
@@ -37,7 +35,8 @@ func newLagCmd(env Env) *cobra.Command {
 the high watermark (HW) from the leader. LEO-HW are records that are written but
 not committed: no consumer sees them. LAG is how many records a replica is behind
 its leader, the certain lower bound of what moves while it is read (-o wide has the
-upper one too). Both need no more than DESCRIBE on the topic.
+upper one too). Both need no more than DESCRIBE on the topic. Consumers' lag is
+kafkaops lag groups (a topic of that name: lag --topic groups).
 
 With --samples N (or --watch) it looks N times and tells TIME: how old the end of
 the replica's log is, to within one --interval.
@@ -61,6 +60,7 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	f.BoolVar(&o.all, "all", false, "do not cut a long list on a terminal")
 	complete(cmd, "sort", sortLag, sortUncommitted, sortName)
+	cmd.AddCommand(newLagGroupsCmd(env))
 	return cmd
 }
 
@@ -104,7 +104,7 @@ func (o *lagOptions) run(ctx context.Context, env Env, args []string) error {
 	q.Parts = inspect.PartOffsets
 	past := history.New(0)
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := o.sample(ctx, s, q, past, notes)
+		snap, err := s.sample(ctx, q, o.samples, past, notes)
 		if err != nil {
 			return err
 		}
@@ -118,32 +118,6 @@ func (o *lagOptions) run(ctx context.Context, env Env, args []string) error {
 		}
 		return outcome(snap, !o.exitCode || o.healthy(snap, rows))
 	})
-}
-
-// sample takes the samples of one pass and returns the last. Failures of the
-// earlier ones are told only where they are not those of the last.
-func (o *lagOptions) sample(ctx context.Context, s *session, q source.Query, past *history.History, notes io.Writer) (*inspect.Snapshot, error) {
-	told := map[string]bool{}
-	for i := 1; ; i++ {
-		var failures strings.Builder
-		snap, err := s.ask(ctx, q, &failures)
-		if err != nil {
-			return nil, err
-		}
-		for line := range strings.Lines(failures.String()) {
-			if !told[line] {
-				told[line] = true
-				fmt.Fprint(notes, line)
-			}
-		}
-		past.Add(snap)
-		if i == o.samples {
-			return snap, nil
-		}
-		if err := sleep(ctx, s.opts.interval); err != nil {
-			return nil, err
-		}
-	}
 }
 
 // rows judges every partition, and selects and orders as the flags say.

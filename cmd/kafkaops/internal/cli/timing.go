@@ -1,12 +1,42 @@
 package cli
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
+
+// sample takes the samples of one pass and returns the last. Failures of the
+// earlier ones are told only where they are not those of the last.
+func (s *session) sample(ctx context.Context, q source.Query, n int, past *history.History, notes io.Writer) (*inspect.Snapshot, error) {
+	told := map[string]bool{}
+	for i := 1; ; i++ {
+		var failures strings.Builder
+		snap, err := s.ask(ctx, q, &failures)
+		if err != nil {
+			return nil, err
+		}
+		for line := range strings.Lines(failures.String()) {
+			if !told[line] {
+				told[line] = true
+				fmt.Fprint(notes, line)
+			}
+		}
+		past.Add(snap)
+		if i == n {
+			return snap, nil
+		}
+		if err := sleep(ctx, s.opts.interval); err != nil {
+			return nil, err
+		}
+	}
+}
 
 // addTiming fills a row with what the samples tell of it.
 func addTiming(row *render.LagRow, past *history.History) {

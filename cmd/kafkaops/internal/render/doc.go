@@ -10,6 +10,7 @@
 //   - [Quorum], [Features], [Reassignments], [LogDirs],
 //     [Configs], [Transactions]: describe quorum, features, reassignments,
 //     log-dirs, configs, transactions
+//   - [Groups], [GroupPartitions]: lag groups
 //   - [CheckHealth], [CheckHealthNagios]: check health
 //   - [FailureLine]: one line on stderr for each thing that was not answered
 //   - [Bar], [Sparkline], [OffsetBar]: for any screen

@@ -20,6 +20,7 @@ const (
 	KindPartition  Kind = "Partition"  // describe topics: PartitionItem
 	KindBroker     Kind = "Broker"     // describe brokers: BrokerItem
 	KindReplicaLag Kind = "ReplicaLag" // lag: LagItem
+	KindGroupLag   Kind = "GroupLag"   // lag groups: GroupItem
 	KindHealth     Kind = "Health"     // check health: one HealthItem
 )
 

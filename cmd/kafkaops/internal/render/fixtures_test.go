@@ -195,3 +195,83 @@ func timed(rows []LagRow) []LagRow {
 	}
 	return rows
 }
+
+// grouped has a group of every kind and with every oddity.
+func grouped() *inspect.Snapshot {
+	silent := &inspect.Offsets{Error: "no reply to ListOffsets within 3s"}
+	cut := part(ids(3, 2, 1), ids(3, 2, 1), offsets(300, 300, at(2, 300), at(1, 300)))
+	held := part(ids(1, 2, 3), ids(1, 2, 3), offsets(1000, 1040, at(2, 1040), at(3, 1040)))
+	held.Offsets.LogStart, held.Offsets.LSO = inspect.Known[inspect.Offset](400), inspect.Known[inspect.Offset](900)
+	s := cluster(
+		topic("orders", 2,
+			part(ids(1, 2, 3), ids(1, 2, 3), offsets(918250, 921404, at(2, 921404), at(3, 921404))),
+			part(ids(2, 3, 1), ids(2, 3, 1), offsets(917004, 917004, at(3, 917004), at(1, 917004))),
+			part(ids(3, 1, 2), ids(3, 1, 2), silent)),
+		topic("payments", 2, held, cut),
+	)
+	p := func(topic string, partition int32) inspect.TopicPartition {
+		return inspect.TopicPartition{Topic: topic, Partition: partition}
+	}
+	commit := func(tp inspect.TopicPartition, at inspect.Offset) inspect.Commit {
+		return inspect.Commit{TopicPartition: tp, Offset: inspect.Known(at)}
+	}
+	member := func(n int, assigned ...inspect.TopicPartition) inspect.Member {
+		return inspect.Member{
+			ID:       fmt.Sprintf("consumer-billing-%d-2b0d1c1e-4d0a-4c3f-9e53-4ad2d1e5a00%d", n, n),
+			ClientID: fmt.Sprintf("consumer-billing-%d", n), Host: fmt.Sprintf("/10.0.0.%d", n), Assigned: assigned,
+		}
+	}
+	s.Groups = []inspect.Group{
+		{
+			Name: "audit", Type: inspect.Known(inspect.GroupConsumer), Protocol: "consumer", State: inspect.Known("Stable"), Coordinator: 2,
+			Members: inspect.Known([]inspect.Member{{ID: "kEyTmYhLQMyoNNqWmVXFDw", ClientID: "audit", Host: "/10.0.0.9", Assigned: []inspect.TopicPartition{p("payments", 0), p("payments", 1)}}}),
+			Commits: inspect.Known([]inspect.Commit{commit(p("payments", 0), 200), commit(p("payments", 1), 500)}),
+		},
+		{
+			Name: "billing", Type: inspect.Known(inspect.GroupClassic), Protocol: "consumer", State: inspect.Known("Stable"), Coordinator: 1,
+			Members: inspect.Known([]inspect.Member{member(1, p("orders", 0), p("orders", 1)), member(2, p("orders", 2)), member(3)}),
+			Commits: inspect.Known([]inspect.Commit{commit(p("orders", 0), 918250), commit(p("orders", 1), 915000), commit(p("orders", 2), 7)}),
+		},
+		{
+			Name: "connect-s3", Type: inspect.Known(inspect.GroupClassic), Protocol: "connect", State: inspect.Known("Stable"), Coordinator: 3,
+			Members: inspect.Known([]inspect.Member{member(7)}), Commits: inspect.Known([]inspect.Commit{}),
+		},
+		{
+			Name: "mirror/eu-west-1-to-eu-central-1-of-everything", Type: inspect.Known(inspect.GroupClassic), State: inspect.Known("Empty"), Coordinator: 3,
+			Members: inspect.Known([]inspect.Member{}),
+			Commits: inspect.Known([]inspect.Commit{commit(p("old-orders", 0), 77), commit(p("orders", 1), 900000), {TopicPartition: p("payments", 0)}}),
+		},
+		{
+			Name: "refused", Type: inspect.Known(inspect.GroupClassic), Protocol: "consumer", State: inspect.Known("Stable"), Coordinator: 1,
+			Error: "GROUP_AUTHORIZATION_FAILED",
+		},
+		{Name: "workflow", Type: inspect.Known(inspect.GroupShare), Protocol: "share", State: inspect.Known("Empty"), Coordinator: 3},
+	}
+	return s
+}
+
+func groupRowsOf(s *inspect.Snapshot) []GroupRow {
+	var out []GroupRow
+	for _, l := range s.GroupLags() {
+		out = append(out, GroupRow{GroupLag: l})
+	}
+	return MostBehindFirst(out)
+}
+
+// timedGroupRows adds what samples would tell.
+func timedGroupRows(rows []GroupRow) []GroupRow {
+	for i := range rows {
+		rows[i].Times = make([]ReadTime, len(rows[i].Partitions))
+		for n := range rows[i].Partitions {
+			switch lag, known := rows[i].Partitions[n].Lag.Get(); {
+			case known && lag == 0:
+				rows[i].Times[n].LagMs = inspect.Known[int64](0)
+			case known && lag < 10_000:
+				rows[i].Times[n].LagMs = inspect.Known[int64](12_412)
+			case known:
+				rows[i].Times[n].LagMsAtLeast = inspect.Known[int64](91_000)
+			}
+		}
+	}
+	return rows
+}

@@ -30,6 +30,12 @@ func hostile() *inspect.Snapshot {
 			}
 		}
 	}
+	evilMember := inspect.Member{ID: evil, InstanceID: evil, ClientID: evil, Host: evil, Assigned: []inspect.TopicPartition{{Topic: evil, Partition: 1}}}
+	s.Groups = []inspect.Group{{
+		Name: evil, Type: inspect.Known(inspect.GroupType(evil)), Protocol: evil, State: inspect.Known(evil), Error: evil,
+		Members: inspect.Known([]inspect.Member{evilMember}),
+		Commits: inspect.Known([]inspect.Commit{{TopicPartition: inspect.TopicPartition{Topic: evil, Partition: 99}, Error: evil}}),
+	}}
 	for i := range s.Failures {
 		s.Failures[i].Error, s.Failures[i].Topic, s.Failures[i].Address, s.Failures[i].Hint = evil, evil, evil, evil
 	}

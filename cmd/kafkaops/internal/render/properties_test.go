@@ -16,7 +16,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
-var allScreens = append(slices.Clone(screens), "lag samples", "check health nagios")
+var allScreens = slices.Concat(screens, []string{"lag samples", "check health nagios"}, groupScreens)
 
 // everyScreen calls check with every screen of every scenario under the View.
 func everyScreen(t *testing.T, v View, check func(name, out string)) {
@@ -79,7 +79,7 @@ func TestTerminalNeverWraps(t *testing.T) {
 	for _, f := range []Format{FormatTable, FormatWide} {
 		for width := 30; width <= 200; width += 7 {
 			for _, sc := range scenarios {
-				for _, screen := range []string{"describe", "describe topics", "describe brokers", "lag", "lag samples"} {
+				for _, screen := range append([]string{"describe", "describe topics", "describe brokers", "lag", "lag samples"}, groupScreens...) {
 					out := draw(t, screen, View{Format: f, Terminal: true, Width: width}, sc.snapshot())
 					for line := range strings.SplitSeq(out, "\n") {
 						if w := ansi.StringWidth(line); w > width {
@@ -100,7 +100,7 @@ func TestPipeRowsStandAlone(t *testing.T) {
 	t.Parallel()
 	for _, f := range []Format{FormatTable, FormatWide} {
 		for _, sc := range scenarios {
-			for _, screen := range []string{"describe topics", "describe brokers", "lag", "lag samples"} {
+			for _, screen := range append([]string{"describe topics", "describe brokers", "lag", "lag samples"}, groupScreens...) {
 				out := draw(t, screen, View{Format: f, Width: 20}, sc.snapshot())
 				lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
 				header := strings.Split(lines[0], "\t")
@@ -125,6 +125,7 @@ func TestListsAreNeverNull(t *testing.T) {
 	nilList := map[string]bool{
 		"errors": true, "items": true, "replicas": true, "isr": true, "offlineReplicas": true, "outOfSyncReplicas": true,
 		"status": true, "findings": true, "reasons": true, "unhealthy": true, "topics": true, "notes": true,
+		"partitions": true,
 	}
 	var walk func(name string, v any)
 	walk = func(name string, v any) {
@@ -148,7 +149,7 @@ func TestListsAreNeverNull(t *testing.T) {
 		snapshots = append(snapshots, sc.snapshot())
 	}
 	for _, s := range snapshots {
-		for _, screen := range screens {
+		for _, screen := range append(groupScreens, screens...) {
 			var doc any
 			if err := json.Unmarshal([]byte(draw(t, screen, View{Format: FormatJSON}, s)), &doc); err != nil {
 				t.Fatal(err)
@@ -165,13 +166,14 @@ func TestJSONIsByteStable(t *testing.T) {
 	slices.Reverse(shuffled.Brokers)
 	slices.Reverse(shuffled.Failures)
 	slices.Reverse(shuffled.Topics)
+	slices.Reverse(shuffled.Groups)
 	for _, topic := range shuffled.Topics {
 		slices.Reverse(topic.Partitions)
 		for i := range topic.Partitions {
 			slices.Reverse(topic.Partitions[i].ISR)
 		}
 	}
-	for _, screen := range []string{"describe topics", "describe brokers", "lag"} {
+	for _, screen := range []string{"describe topics", "describe brokers", "lag", "lag groups"} {
 		want := draw(t, screen, View{Format: FormatJSON}, pausedFollower())
 		if diff := cmp.Diff(want, draw(t, screen, View{Format: FormatJSON}, shuffled)); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", screen, diff)
@@ -201,7 +203,7 @@ func TestStream(t *testing.T) {
 func TestYAMLIsTheSame(t *testing.T) {
 	t.Parallel()
 	for _, sc := range scenarios {
-		for _, screen := range screens {
+		for _, screen := range append(groupScreens, screens...) {
 			var fromJSON, fromYAML any
 			doc := draw(t, screen, View{Format: FormatJSON}, sc.snapshot())
 			if err := json.Unmarshal([]byte(doc), &fromJSON); err != nil {

@@ -26,6 +26,7 @@ var scenarios = []struct {
 	{"min-above-rf", minAboveRF},
 	{"unknown-min", unknownMin},
 	{"offsets-unknown", offsetsUnknown},
+	{"groups", grouped},
 }
 
 var views = []struct {
@@ -55,6 +56,14 @@ func draw(t *testing.T, screen string, v View, s *inspect.Snapshot) string {
 		err = Lag(&b, v, s, lagRowsOf(s))
 	case "lag samples":
 		err = Lag(&b, v, s, timed(lagRowsOf(s)))
+	case "lag groups":
+		err = Groups(&b, v, s, groupRowsOf(s))
+	case "lag groups samples":
+		err = Groups(&b, v, s, timedGroupRows(groupRowsOf(s)))
+	case "lag groups partitions":
+		err = GroupPartitions(&b, v, s, groupRowsOf(s))
+	case "lag groups partitions samples":
+		err = GroupPartitions(&b, v, s, timedGroupRows(groupRowsOf(s)))
 	case "check health":
 		err = CheckHealth(&b, v, s, &verdict)
 	case "check health nagios":
@@ -69,6 +78,8 @@ func draw(t *testing.T, screen string, v View, s *inspect.Snapshot) string {
 }
 
 var screens = []string{"describe", "describe topics", "describe brokers", "lag", "check health"}
+
+var groupScreens = []string{"lag groups", "lag groups samples", "lag groups partitions", "lag groups partitions samples"}
 
 // TestScreens compares with testdata; -rewrite writes it.
 func TestScreens(t *testing.T) {
@@ -87,6 +98,14 @@ func TestScreens(t *testing.T) {
 				for _, v := range views {
 					add("lag samples, "+v.name, draw(t, "lag samples", v.view, sc.snapshot()))
 				}
+			}
+			if sc.name == "groups" {
+				for _, v := range views {
+					for _, screen := range groupScreens {
+						add(screen+", "+v.name, draw(t, screen, v.view, sc.snapshot()))
+					}
+				}
+				add("lag groups.json", draw(t, "lag groups samples", View{Format: FormatJSON}, sc.snapshot()))
 			}
 			add("check health", draw(t, "check health", View{}, sc.snapshot()))
 			add("check health nagios", draw(t, "check health nagios", View{}, sc.snapshot()))

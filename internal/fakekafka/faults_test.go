@@ -141,12 +141,12 @@ func TestIntercept(t *testing.T) {
 	t.Parallel()
 	m := lagging()
 	m.APIs = APIs()
-	m.APIs[kmsg.ListTransactions] = VersionRange{0, 1}
+	m.APIs[kmsg.DescribeUserSCRAMCredentials] = VersionRange{0, 0}
 	c := Start(t, m)
 	c.Intercept(func(broker int32, req kmsg.Request) (kmsg.Response, bool) {
 		switch req.(type) {
-		case *kmsg.ListTransactionsRequest:
-			resp := kmsg.NewPtrListTransactionsResponse() // its version not set
+		case *kmsg.DescribeUserSCRAMCredentialsRequest:
+			resp := kmsg.NewPtrDescribeUserSCRAMCredentialsResponse() // its version not set
 			resp.ErrorCode = int16(broker)
 			return resp, true
 		case *kmsg.DescribeClusterRequest:
@@ -154,9 +154,8 @@ func TestIntercept(t *testing.T) {
 		}
 		return nil, false
 	})
-	transactions := kmsg.NewPtrListTransactionsRequest()
-	transactions.Version = 1
-	if got := ask[*kmsg.ListTransactionsResponse](t, c, 2, transactions).ErrorCode; got != 2 {
+	unserved := kmsg.NewPtrDescribeUserSCRAMCredentialsRequest()
+	if got := ask[*kmsg.DescribeUserSCRAMCredentialsResponse](t, c, 2, unserved).ErrorCode; got != 2 {
 		t.Errorf("got %d from the hook", got)
 	}
 	ask[*kmsg.ListOffsetsResponse](t, c, 1, listRequest(11, -2, latest, 0)) // unhandled
@@ -166,7 +165,7 @@ func TestIntercept(t *testing.T) {
 
 	c.Intercept(nil) // advertised, and nobody there to answer
 	conn = dial(t, c.Addr(2))
-	send(t, conn, transactions)
+	send(t, conn, unserved)
 	wantClosed(t, conn)
 }
 

@@ -23,8 +23,9 @@ RUN ?=
 TEST_TIMEOUT ?= 15m
 
 # Debian packages of what tests need beside Go, each by a command that shows it.
-# -race needs a C compiler; Kafka needs Java, and Maven to fetch it.
-NEEDED := java:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev
+# -race needs a C compiler; Kafka needs Java, and Maven to fetch it; key stores are
+# made by keytool and openssl.
+NEEDED := java:default-jre-headless keytool:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev openssl:openssl
 MISSING := $(strip $(foreach n,$(NEEDED),$(shell command -v $(firstword $(subst :, ,$(n))) >/dev/null || \
 	echo $(lastword $(subst :, ,$(n))))))
 

@@ -25,6 +25,8 @@ var rooms = []room{
 
 	// The read model, what fills it and what is asked of it.
 	{dir: "pkg/inspect", pure: true},
+	{dir: "pkg/inspect/connect/javaprops", pure: true},
+	{dir: "pkg/inspect/connect/keystore"},
 	{dir: "pkg/inspect/connect", ours: []string{"pkg/inspect"}},
 	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/connect"}},
 	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "pkg/inspect"}, pure: true},
@@ -80,6 +82,7 @@ var rooms = []room{
 	{dir: "cmd/kafkaops", ours: []string{"cmd/kafkaops/internal/cli"}},
 
 	// Tests and measurements of whole commands; no code of their own.
+	{dir: "cmd/kafkaops/internal/acceptance"},
 	{dir: "cmd/kafkaops/internal/bench"},
 
 	// Checks of the dashboards and rules.

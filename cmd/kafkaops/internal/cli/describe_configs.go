@@ -61,13 +61,10 @@ func (o *configsOptions) run(ctx context.Context, env Env, args []string) error 
 		if err != nil {
 			return err
 		}
-		missing := filter.tellUnmatched(snap, notes)
+		filter.tellUnmatched(snap, notes)
 		configs := snap.Configs()
 		if err := render.Configs(out, s.view, snap, configs, o.all); err != nil {
 			return err
-		}
-		if missing {
-			return errIncomplete
 		}
 		bad := slices.ContainsFunc(configs, func(r inspect.ConfigReport) bool { return r.Disagree || r.NotApplied().IsKnown() })
 		return outcome(snap, !o.exitCode || !bad)

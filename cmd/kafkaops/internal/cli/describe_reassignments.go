@@ -2,14 +2,11 @@ package cli
 
 import (
 	"context"
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history"
-	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
 
@@ -56,7 +53,12 @@ func (o *reassignmentsOptions) run(ctx context.Context, env Env, args []string) 
 	q.Parts = inspect.PartReplicaLogs
 	var previous *inspect.Snapshot // of the pass before, in a watch
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		first, last, err := s.firstAndLast(ctx, q, o.samples, notes)
+		var first *inspect.Snapshot
+		last, err := s.sample(ctx, q, o.samples, func(snap *inspect.Snapshot) {
+			if first == nil {
+				first = snap
+			}
+		}, notes)
 		if err != nil {
 			return err
 		}
@@ -64,41 +66,10 @@ func (o *reassignmentsOptions) run(ctx context.Context, env Env, args []string) 
 			first = previous
 		}
 		previous = last
-		missing := filter.tellUnmatched(last, notes)
+		filter.tellUnmatched(last, notes)
 		if err := render.Reassignments(out, s.view, last, last.Reassignments(first)); err != nil {
 			return err
 		}
-		if missing {
-			return errIncomplete
-		}
 		return outcome(last, true)
 	})
-}
-
-// firstAndLast takes that many passes and returns the first and the last. A
-// failure of one that is not of the last is told too, each once.
-func (s *session) firstAndLast(ctx context.Context, q source.Query, samples int, notes io.Writer) (first, last *inspect.Snapshot, err error) {
-	told := map[string]bool{}
-	for i := 1; ; i++ {
-		var failures strings.Builder
-		last, err = s.ask(ctx, q, &failures)
-		if err != nil {
-			return nil, nil, err
-		}
-		for line := range strings.Lines(failures.String()) {
-			if !told[line] {
-				told[line] = true
-				fmt.Fprint(notes, line)
-			}
-		}
-		if first == nil {
-			first = last
-		}
-		if i == samples {
-			return first, last, nil
-		}
-		if err := sleep(ctx, s.opts.interval); err != nil {
-			return nil, nil, err
-		}
-	}
 }

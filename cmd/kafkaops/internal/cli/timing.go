@@ -12,9 +12,11 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
-// sample takes the samples of one pass and returns the last. Failures of the
-// earlier ones are told only where they are not those of the last.
-func (s *session) sample(ctx context.Context, q source.Query, n int, past *history.History, notes io.Writer) (*inspect.Snapshot, error) {
+// sample takes the n samples of one pass, hands each to add and returns the last.
+// Failures of the earlier ones are told only where they are not those of the last.
+func (s *session) sample(
+	ctx context.Context, q source.Query, n int, add func(*inspect.Snapshot), notes io.Writer,
+) (*inspect.Snapshot, error) {
 	told := map[string]bool{}
 	for i := 1; ; i++ {
 		var failures strings.Builder
@@ -28,7 +30,7 @@ func (s *session) sample(ctx context.Context, q source.Query, n int, past *histo
 				fmt.Fprint(notes, line)
 			}
 		}
-		past.Add(snap)
+		add(snap)
 		if i == n {
 			return snap, nil
 		}

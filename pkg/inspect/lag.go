@@ -81,7 +81,7 @@ func (p *Partition) Lag() PartitionLag {
 		// HW was read after L0, so a HW above it proves that the log has grown.
 		l.LEO = Known(max(l0, o.HW.Or(0)))
 	}
-	if after && l2 < l.LEO.Or(0) {
+	if after && l2 < max(l.LEO.Or(0), o.HW.Or(0)) {
 		// The log was cut while it was being read: no upper bound holds.
 		after = false
 	}

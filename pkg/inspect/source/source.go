@@ -109,8 +109,11 @@ func (p *pass) fail(f inspect.Failure) {
 func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		p.reassignments(ctx, boot)
+		// A broker answers configs from its own metadata and forwards the other to
+		// the controller, which may be what is down; the connection does not
+		// survive a silence.
 		p.minInsyncReplicas(ctx, boot)
+		p.reassignments(ctx, boot)
 	})
 	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs
 	if p.query.Parts&perBroker != 0 {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -124,24 +123,26 @@ func (o *lagOptions) run(ctx context.Context, env Env, args []string) error {
 	})
 }
 
-// sample takes the samples of one pass and returns the last. Failures of the
-// earlier ones are told only where they are not those of the last.
+// sample takes the samples of one pass and returns the last, with the failures of
+// all, each once: what one sample missed is missing from the answer.
 func (o *lagOptions) sample(ctx context.Context, s *session, q source.Query, past *history.History, notes io.Writer) (*inspect.Snapshot, error) {
 	told := map[string]bool{}
+	var failures []inspect.Failure
 	for i := 1; ; i++ {
-		var failures strings.Builder
-		snap, err := s.ask(ctx, q, &failures)
+		snap, err := s.ask(ctx, q, io.Discard)
 		if err != nil {
 			return nil, err
 		}
-		for line := range strings.Lines(failures.String()) {
-			if !told[line] {
+		for _, f := range snap.Failures {
+			if line := render.FailureLine(f); !told[line] {
 				told[line] = true
-				fmt.Fprint(notes, line)
+				failures = append(failures, f)
+				fmt.Fprintln(notes, line)
 			}
 		}
 		past.Add(snap)
 		if i == o.samples {
+			snap.Failures = failures
 			return snap, nil
 		}
 		if err := sleep(ctx, s.opts.interval); err != nil {

@@ -78,7 +78,7 @@ func (p *Partition) Lag() PartitionLag {
 	l2, after := o.LEOAfter.Get()
 	hw, committed := o.HW.Get()
 	l.LEO = o.leo()
-	if after && l2 < l.LEO.Or(0) {
+	if after && l2 < max(l.LEO.Or(0), o.HW.Or(0)) {
 		// The log was cut while it was being read: no upper bound holds.
 		after = false
 	}

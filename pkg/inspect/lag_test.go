@@ -83,6 +83,10 @@ func TestLag(t *testing.T) {
 			"truncated while read", part(1, "12", "12", 1), offsets(100, 100, 60, follower(2, 60)),
 			"hw 100 leo 100 uncommitted 0..- | 1 leader leo 100 lag 0..0 caught-up true | 2 in-sync leo 60 lag 40..- caught-up false",
 		},
+		{ // The same, with the first reading refused.
+			"truncated, first reading refused", part(1, "12", "12", 1), offsets(-1, 100, 50, follower(2, 60)),
+			"hw 100 leo - uncommitted -..- | 1 leader leo - lag -..- caught-up - | 2 in-sync leo 60 lag -..- caught-up -",
+		},
 		{
 			"follower ahead of a new leader", part(1, "12", "12", 1), offsets(100, 100, 100, follower(2, 120)),
 			"hw 100 leo 100 uncommitted 0..0 | 1 leader leo 100 lag 0..0 caught-up true | 2 in-sync leo 120 lag 0..0 caught-up true",

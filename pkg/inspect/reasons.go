@@ -48,6 +48,7 @@ func (e *evidence) reasons() (Level, []string) {
 		}
 		because(LevelDegraded, true, "broker %d is not among the live brokers; replicas are assigned to it", id)
 	}
+	because(LevelUnknown, c.BrokersRegistered == 0, "no live broker is listed")
 	because(LevelUnknown, c.Unknown > 0,
 		"%s unknown: an answer that it needs is missing", verb(c.Unknown, "has a health that is", "have a health that is"))
 	because(LevelUnknown, e.missing() != "", "%s", e.missing())

@@ -41,6 +41,7 @@ func TestVerdict(t *testing.T) {
 	}{
 		{"ok", cluster(healthy()), LevelOK, ""},
 		{"no topics", cluster(), LevelOK, ""},
+		{"no brokers", &Snapshot{}, LevelUnknown, "no live broker is listed"},
 		{"offline", cluster(healthy(), part(NoBroker, "123", "", 2)), LevelUnavailable, "1 partition has no leader"},
 		{"under min", cluster(part(1, "123", "1", 2)), LevelAtRisk, "1 partition accepts no acks=all write;1 partition has one in-sync copy left"},
 		{"one copy left, min 1", cluster(part(1, "123", "1", 1)), LevelAtRisk, "one in-sync copy left"},

@@ -37,14 +37,14 @@ func (p *pass) start(ctx context.Context) (*connect.Conn, error) {
 	addrs := p.src.addresses()
 	var failed []inspect.Failure
 	for {
-		conn, silent, err := p.src.connect(ctx, addrs)
-		failed = append(failed, silent...)
+		conn, gone, silent, err := p.src.connect(ctx, addrs)
+		failed = append(failed, gone...)
 		if err != nil {
 			return nil, &BootstrapError{failed}
 		}
 		err = p.topology(ctx, conn)
 		if err == nil {
-			for _, f := range failed {
+			for _, f := range append(failed, silent...) {
 				f.Notice = true
 				f.Lost = "went on with " + conn.Addr()
 				p.fail(f)
@@ -66,13 +66,13 @@ var errNoAddressLeft = errors.New("no address left")
 // connect opens the first address that answers. Addresses are tried in order,
 // the next one as soon as one fails or has been silent for a while; it returns
 // what failed or was silent until then.
-func (s *Source) connect(ctx context.Context, addrs []string) (*connect.Conn, []inspect.Failure, error) {
+func (s *Source) connect(ctx context.Context, addrs []string) (conn *connect.Conn, gone, silent []inspect.Failure, err error) {
 	type result struct {
 		addr string
 		conn *connect.Conn
 		err  error
 	}
-	ctx, cancel := s.bounded(ctx)
+	ctx, cancel := context.WithCancel(ctx)
 	results := make(chan result, len(addrs))
 	began := time.Now()
 	next, pending := 0, map[string]bool{}
@@ -81,6 +81,8 @@ func (s *Source) connect(ctx context.Context, addrs []string) (*connect.Conn, []
 		next++
 		pending[addr] = true
 		go func() {
+			ctx, cancel := s.bounded(ctx) // each has its own share: a silent one must not use up the next one's
+			defer cancel()
 			conn, err := s.conf.Open(ctx, addr)
 			results <- result{addr, conn, err}
 		}()
@@ -103,7 +105,7 @@ func (s *Source) connect(ctx context.Context, addrs []string) (*connect.Conn, []
 		}
 		var impatient <-chan time.Time
 		if next < len(addrs) {
-			impatient = time.After(stagger)
+			impatient = time.After(min(stagger, s.timeout/20))
 		}
 		select {
 		case r := <-results:
@@ -112,12 +114,12 @@ func (s *Source) connect(ctx context.Context, addrs []string) (*connect.Conn, []
 				failed = append(failed, failureOf(inspect.Unknown[inspect.BrokerID](), r.err))
 				continue
 			}
-			return r.conn, append(failed, silentOnes(addrs, pending, time.Since(began))...), nil
+			return r.conn, failed, silentOnes(addrs, pending, time.Since(began)), nil
 		case <-impatient:
 			launch()
 		}
 	}
-	return nil, failed, errNoAddressLeft
+	return nil, failed, nil, errNoAddressLeft
 }
 
 // silentOnes reports addresses that had not answered when another one did.

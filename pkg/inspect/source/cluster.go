@@ -31,7 +31,9 @@ func (p *pass) describeCluster(ctx context.Context, boot *connect.Conn) error {
 			Address: boot.Addr(), Phase: inspect.PhaseRequest, Request: "DescribeCluster", Cause: codeName(int16(resp.Err)),
 		}
 	}
-	p.snap.ClusterID = inspect.Known(resp.ClusterID)
+	if resp.ClusterID != "" {
+		p.snap.ClusterID = inspect.Known(resp.ClusterID)
+	}
 	p.snap.Brokers = make([]inspect.Broker, 0, len(resp.Brokers))
 	for _, b := range resp.Brokers {
 		broker := inspect.Broker{ID: inspect.BrokerID(b.BrokerID), Host: b.Host, Port: b.Port, Rack: rackOf(b.Rack)}

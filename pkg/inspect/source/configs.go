@@ -49,16 +49,41 @@ func (p *pass) minInsyncReplicas(ctx context.Context, boot *connect.Conn) {
 			continue
 		}
 		for _, entry := range r.Configs {
-			if n, err := strconv.ParseInt(entry.Value, 10, 32); err == nil && entry.Name == minInsyncReplicas {
+			// Kafka takes no minimum below 1.
+			if n, err := strconv.ParseInt(entry.Value, 10, 32); err == nil && n >= 1 && entry.Name == minInsyncReplicas {
 				values[r.Name] = int32(n)
 			}
 		}
 	}
 	p.setMinInsyncReplicas(values)
+	p.tellNoValue(values, resp, boot.Addr())
 	for _, r := range refused.sorted() {
 		f := refusal(nobody, boot.Addr(), request, r.code)
 		f.Lost = fmt.Sprintf("%s is unknown for %s", minInsyncReplicas, r.what("topic"))
 		p.fail(f)
+	}
+}
+
+// tellNoValue makes a failure of topics that were neither refused nor given a
+// value that can be one.
+func (p *pass) tellNoValue(values map[string]int32, resp *sarama.DescribeConfigsResponse, addr string) {
+	refused := map[string]bool{}
+	for _, r := range resp.Resources {
+		refused[r.Name] = refused[r.Name] || r.ErrorCode != 0
+	}
+	missing := newRefusals()
+	for i := range p.snap.Topics {
+		t := &p.snap.Topics[i]
+		if _, ok := values[t.Name]; !ok && !refused[t.Name] && len(t.Partitions) > 0 {
+			missing.add(0, t.Name)
+		}
+	}
+	for _, m := range missing.sorted() {
+		p.fail(inspect.Failure{
+			Address: addr, Request: "DescribeConfigs", Phase: inspect.PhaseRequest,
+			Error: "the answer holds no value that can be one",
+			Lost:  fmt.Sprintf("%s is unknown for %s", minInsyncReplicas, m.what("topic")),
+		})
 	}
 }
 

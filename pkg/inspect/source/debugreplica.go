@@ -1,6 +1,11 @@
 package source
 
-import "github.com/kafkaops/kafkaops/pkg/inspect"
+import (
+	"math"
+	"slices"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
 
 // A replica's own LEO is told to replica id −2, by Apache Kafka on every broker
 // that hosts the replica. Services that merely speak the protocol may not honour
@@ -26,9 +31,23 @@ type debugTally struct {
 
 // debugRefusal is one cause for which count replicas of a broker did not answer.
 type debugRefusal struct {
+	// code is Kafka's, or closedConn.
+	code    int16
 	count   int
 	why     string
 	failure inspect.Failure
+}
+
+const closedConn = math.MinInt16
+
+// dishonours reports whether a service that does not know replica id −2 answers
+// so. A failed log directory or a topic that is going away is no such sign.
+func (r debugRefusal) dishonours() bool {
+	switch r.code {
+	case notLeader, 35, 42, -1, closedConn: // UNSUPPORTED_VERSION, INVALID_REQUEST, UNKNOWN_SERVER_ERROR
+		return true
+	}
+	return false
 }
 
 func (o *offsets) tally(who role, answered int, refused []debugRefusal) {
@@ -50,11 +69,14 @@ func (o *offsets) settle() {
 	if d.answered[followers] == 0 && len(d.refused[followers]) == 0 {
 		decides = leaders
 	}
-	if d.answered[decides] == 0 && len(d.refused[decides]) > 0 {
-		o.degrade(d.refused[decides][0].why)
-	} else {
-		o.failRefused()
+	sign := slices.IndexFunc(d.refused[decides], debugRefusal.dishonours)
+	if d.answered[decides] == 0 && sign >= 0 && !o.provenHonoured() {
+		o.degrade(d.refused[decides][sign].why)
+		for who := range d.refused {
+			d.refused[who] = slices.DeleteFunc(d.refused[who], debugRefusal.dishonours)
+		}
 	}
+	o.failRefused()
 	for p := range o.pass.snap.Partitions {
 		if p.Offsets == nil || p.Offsets.HW.IsKnown() {
 			continue
@@ -67,6 +89,22 @@ func (o *offsets) settle() {
 }
 
 const notLeader = 6 // NOT_LEADER_OR_FOLLOWER
+
+// provenHonoured reports whether some leader told an LEO above the HW that it told
+// later: to a consumer it would have told the HW.
+func (o *offsets) provenHonoured() bool {
+	for p := range o.pass.snap.Partitions {
+		if p.Offsets == nil {
+			continue
+		}
+		leo, told := p.Offsets.LEOBefore.Get()
+		hw, known := p.Offsets.HW.Get()
+		if told && known && leo > hw {
+			return true
+		}
+	}
+	return false
+}
 
 // failRefused makes each refusal a failure, one line for a broker and a cause.
 func (o *offsets) failRefused() {

@@ -34,7 +34,7 @@ func (p *pass) metadata(ctx context.Context, boot *connect.Conn) error {
 		return err
 	}
 	p.snap.ClusterID = inspect.Unknown[string]()
-	if resp.ClusterID != nil {
+	if resp.ClusterID != nil && *resp.ClusterID != "" {
 		p.snap.ClusterID = inspect.Known(*resp.ClusterID)
 	}
 	p.snap.Brokers = make([]inspect.Broker, 0, len(resp.Brokers))

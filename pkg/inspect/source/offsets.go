@@ -144,8 +144,8 @@ func (r *reader) debug(
 	}
 	r.conn, r.noDebug = again, true
 	closed := failureOf(inspect.Known(r.broker.ID), err)
-	r.offsets.tally(leaders, 0, []debugRefusal{{len(r.work.leads), "it closes the connection", closed}})
-	r.offsets.tally(followers, 0, []debugRefusal{{len(r.work.follows), "it closes the connection", closed}})
+	r.offsets.tally(leaders, 0, []debugRefusal{{closedConn, len(r.work.leads), "it closes the connection", closed}})
+	r.offsets.tally(followers, 0, []debugRefusal{{closedConn, len(r.work.follows), "it closes the connection", closed}})
 	return nil
 }
 
@@ -205,7 +205,7 @@ func (r *reader) readLeadersAgain(ctx context.Context) error {
 func (r *reader) refusals(codes *refusals) []debugRefusal {
 	var out []debugRefusal
 	for _, c := range codes.sorted() {
-		out = append(out, debugRefusal{c.count, codeName(c.code), r.refusal(c)})
+		out = append(out, debugRefusal{c.code, c.count, codeName(c.code), r.refusal(c)})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"time"
@@ -36,6 +37,7 @@ func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) 
 		t.Topic = name
 		req.Topics = append(req.Topics, t)
 	}
+	seen := map[string]int{} // places in p.snap.Topics
 	for {
 		resp, err := p.page(ctx, client, boot.Addr(), req)
 		if err != nil {
@@ -43,10 +45,18 @@ func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) 
 			return &f
 		}
 		for i := range resp.Topics {
-			p.addPage(&resp.Topics[i], level > 0)
+			p.addPage(&resp.Topics[i], level > 0, seen)
 		}
 		if resp.NextCursor == nil {
 			return nil
+		}
+		if next := resp.NextCursor; req.Cursor != nil &&
+			cmp.Or(cmp.Compare(next.Topic, req.Cursor.Topic), cmp.Compare(next.Partition, req.Cursor.Partition)) <= 0 {
+			f := failureOf(inspect.Unknown[inspect.BrokerID](), &connect.Error{
+				Address: boot.Addr(), Phase: inspect.PhaseRequest, Request: "DescribeTopicPartitions",
+				Cause: "its pages do not go on: the cursor stands still",
+			})
+			return &f
 		}
 		cursor := kmsg.NewDescribeTopicPartitionsRequestCursor()
 		cursor.Topic, cursor.Partition = resp.NextCursor.Topic, resp.NextCursor.Partition
@@ -68,13 +78,15 @@ func (p *pass) page(
 }
 
 // addPage adds a topic of one page; a topic may go on in the next one.
-func (p *pass) addPage(t *kmsg.DescribeTopicPartitionsResponseTopic, keepsELR bool) {
+func (p *pass) addPage(t *kmsg.DescribeTopicPartitionsResponseTopic, keepsELR bool, seen map[string]int) {
 	name := ""
 	if t.Topic != nil {
 		name = *t.Topic
 	}
-	topics := p.snap.Topics
-	if n := len(topics); n == 0 || topics[n-1].Name != name {
+	// Kafka puts refused topics behind the others on every page, so the topic that
+	// goes on need not be the last one.
+	at, again := seen[name]
+	if !again {
 		topic := inspect.Topic{Name: name, Internal: t.IsInternal}
 		if t.TopicID != ([16]byte{}) {
 			topic.ID = inspect.Known(base64.RawURLEncoding.EncodeToString(t.TopicID[:]))
@@ -82,9 +94,11 @@ func (p *pass) addPage(t *kmsg.DescribeTopicPartitionsResponseTopic, keepsELR bo
 		if t.ErrorCode != 0 {
 			topic.Error = codeName(t.ErrorCode)
 		}
+		at = len(p.snap.Topics)
+		seen[name] = at
 		p.snap.Topics = append(p.snap.Topics, topic)
 	}
-	topic := &p.snap.Topics[len(p.snap.Topics)-1]
+	topic := &p.snap.Topics[at]
 	for i := range t.Partitions {
 		m := &t.Partitions[i]
 		part := inspect.Partition{

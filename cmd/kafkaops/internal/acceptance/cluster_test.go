@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -59,18 +60,17 @@ func deleteTopic(t *testing.T, c *kafkatest.Cluster, name string) {
 	topic := kmsg.NewDeleteTopicsRequestTopic()
 	topic.Topic = &name
 	req.Topics = append(req.Topics, topic)
-	req.TopicNames = []string{name} // before version 6
-	req.TimeoutMillis = 10_000
-	resp, err := ask[*kmsg.DeleteTopicsResponse](context.Background(), c, anyAlive(t, c), req)
-	if err != nil {
-		t.Errorf("delete topic %s: %v", name, err)
-		return
-	}
-	for _, r := range resp.Topics {
-		if r.ErrorCode != 0 {
-			t.Errorf("delete topic %s: %v", name, kerr.ErrorForCode(r.ErrorCode))
+	kafkatest.Eventually(t, time.Minute, func() error {
+		resp, err := ask[*kmsg.DeleteTopicsResponse](context.Background(), c, anyAlive(t, c), req)
+		if err != nil {
+			return err
 		}
-	}
+		err = kerr.ErrorForCode(resp.Topics[0].ErrorCode)
+		if errors.Is(err, kerr.UnknownTopicOrPartition) { // an earlier try was heard, and its answer was not
+			return nil
+		}
+		return err
+	})
 }
 
 // alive are the brokers that run and are not paused.

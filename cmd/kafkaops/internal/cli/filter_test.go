@@ -181,7 +181,7 @@ func TestLongListsAreCut(t *testing.T) {
 		"lag": true, "lag l*": true, "lag --all": false, "lag long": false, "lag --top 40": false, "lag --sort name": true,
 	} {
 		r := screen().ask(t, c, line)
-		if got := strings.Contains(r.stdout, "20 of 50 partitions shown (all of them: --all)"); got != cut {
+		if got := strings.Contains(r.stdout, "partitions shown (all of them: --all)"); got != cut {
 			t.Errorf("%s: got cut %v, want %v:\n%s", line, got, cut, r.stdout)
 		}
 		if n := strings.Count(ask(t, c, line).stdout, "\nlong-"); n < 40 {

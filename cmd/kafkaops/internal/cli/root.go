@@ -6,6 +6,7 @@ import (
 	"os/signal"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -32,8 +33,17 @@ type snapshotter interface {
 func Main(args []string, env Env) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// A second signal ends what the first cannot: a write that nobody reads.
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	// A write that nobody reads does not end with the context.
+	done := make(chan struct{})
+	defer close(done)
+	context.AfterFunc(ctx, func() {
+		select {
+		case <-done:
+		case <-time.After(time.Second):
+			os.Exit(exitInterrupted)
+		}
+	})
 	return run(ctx, args, env)
 }
 

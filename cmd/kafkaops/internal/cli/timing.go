@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -12,26 +11,29 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
-// sample takes the n samples of one pass, hands each to add and returns the last.
-// Failures of the earlier ones are told only where they are not those of the last.
+// sample takes the n samples of one pass, hands each to add and returns the last,
+// with the failures of all, each once: what one sample missed is missing from the
+// answer.
 func (s *session) sample(
 	ctx context.Context, q source.Query, n int, add func(*inspect.Snapshot), notes io.Writer,
 ) (*inspect.Snapshot, error) {
 	told := map[string]bool{}
+	var failures []inspect.Failure
 	for i := 1; ; i++ {
-		var failures strings.Builder
-		snap, err := s.ask(ctx, q, &failures)
+		snap, err := s.ask(ctx, q, io.Discard)
 		if err != nil {
 			return nil, err
 		}
-		for line := range strings.Lines(failures.String()) {
-			if !told[line] {
+		for _, f := range snap.Failures {
+			if line := render.FailureLine(f); !told[line] {
 				told[line] = true
-				fmt.Fprint(notes, line)
+				failures = append(failures, f)
+				fmt.Fprintln(notes, line)
 			}
 		}
 		add(snap)
 		if i == n {
+			snap.Failures = failures
 			return snap, nil
 		}
 		if err := sleep(ctx, s.opts.interval); err != nil {

@@ -123,7 +123,7 @@ func TestWatchShowsChanges(t *testing.T) {
 	if got, want := fmt.Sprint(ends), "[1001 1003 1006]"; got != want {
 		t.Errorf("got log ends %s, want %s", got, want)
 	}
-	if docs[0].Items[0].Rates.AppendPerSecond.IsKnown() || docs[2].Items[0].Rates.AppendPerSecond.Or(0) <= 0 {
+	if docs[0].Items[0].Rates == nil || docs[0].Items[0].Rates.AppendPerSecond.IsKnown() || docs[2].Items[0].Rates.AppendPerSecond.Or(0) <= 0 {
 		t.Errorf("got rates %+v, then %+v; want unknown, then more than 0", docs[0].Items[0].Rates, docs[2].Items[0].Rates)
 	}
 }

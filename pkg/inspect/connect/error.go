@@ -2,11 +2,13 @@ package connect
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
@@ -26,8 +28,8 @@ type Error struct {
 
 // Error says all of it in one line.
 func (e *Error) Error() string {
-	if e.Phase == inspect.PhaseDial {
-		return fmt.Sprintf("%s: dial: %s", e.Address, e.Cause)
+	if e.Phase != inspect.PhaseRequest {
+		return fmt.Sprintf("%s: %s: %s", e.Address, e.Phase, e.Cause)
 	}
 	return fmt.Sprintf("%s: %s", e.Address, e.Cause)
 }
@@ -48,6 +50,10 @@ func newError(addr string, phase inspect.Phase, request string, err error, after
 // Wrap makes an *Error of an error that another client than sarama returned for
 // a request to addr, after so long.
 func Wrap(addr, request string, err error, after time.Duration) *Error {
+	var known *Error // made while dialing
+	if errors.As(err, &known) {
+		return known
+	}
 	phase := inspect.PhaseRequest
 	var op *net.OpError
 	if errors.As(err, &op) && op.Op == "dial" {
@@ -68,6 +74,10 @@ func cause(phase inspect.Phase, request string, err error, after time.Duration) 
 		return "no connection within " + seconds(after)
 	case isTimeout(err):
 		return fmt.Sprintf("no reply to %s within %s", request, seconds(after))
+	case phase == inspect.PhaseTLS && plainTextPort(err):
+		return "the listener does not speak TLS: use security.protocol PLAINTEXT or SASL_PLAINTEXT"
+	case phase == inspect.PhaseTLS:
+		return tlsCause(err)
 	case isClosed(err) && request == "ApiVersions":
 		return "closed the connection on ApiVersions, as a TLS or SASL listener does when spoken to in plain text"
 	case isClosed(err) && (request == "Metadata" || request == "DescribeCluster"):
@@ -96,6 +106,16 @@ func isTimeout(err error) bool {
 func isClosed(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) ||
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
+}
+
+// tlsCause puts an alert of the broker's in words; what we refused ourselves says
+// so already.
+func tlsCause(err error) string {
+	var alert tls.AlertError
+	if errors.As(err, &alert) {
+		return "the broker refused the handshake: " + strings.TrimPrefix(alert.Error(), "tls: ")
+	}
+	return strings.TrimPrefix(err.Error(), "tls: ")
 }
 
 // seconds rounds to what a person would say: 3s, 1.7s, 0.2s.

@@ -96,4 +96,3 @@ func store(ks keystore.KeyStore, password string) []byte {
 }
 
 func check(err error) { must(0, err) }
-

@@ -27,7 +27,9 @@ type Conn struct {
 	raw    *limitedConn
 	peer   *sniffedConn
 	broker *sarama.Broker
-	apis   map[int16]versionRange
+	// security is what the connection was made with, or nil.
+	security *Security
+	apis     map[int16]versionRange
 	// features are the finalized feature levels; nil where the broker tells none
 	// (before Kafka 2.7).
 	features map[string]int16
@@ -44,7 +46,7 @@ func (c *Config) Open(ctx context.Context, addr string) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	conn := &Conn{addr: addr, raw: raw, peer: peer, broker: sarama.NewBroker(addr)}
+	conn := &Conn{addr: addr, raw: raw, peer: peer, broker: sarama.NewBroker(addr), security: c.Security}
 	if err := conn.broker.Open(c.sarama(peer)); err != nil {
 		_ = raw.Close()
 		return nil, newError(addr, inspect.PhaseRequest, "ApiVersions", err, 0)
@@ -178,5 +180,8 @@ func (c *Conn) fail(request string, err error, after time.Duration) error {
 	if sniffed := c.peer.sniffed(); sniffed != nil {
 		err = sniffed
 	}
-	return newError(c.addr, inspect.PhaseRequest, request, err, after)
+	e := newError(c.addr, inspect.PhaseRequest, request, err, after)
+	guess(e, c.peer)
+	c.security.addOutdated(e)
+	return e
 }

@@ -16,8 +16,7 @@ func usedKeys() []string {
 		"ssl.keystore.type", "ssl.keystore.location", "ssl.keystore.password", "ssl.key.password",
 		"ssl.keystore.key", "ssl.keystore.certificate.chain",
 		"ssl.truststore.type", "ssl.truststore.location", "ssl.truststore.password", "ssl.truststore.certificates",
-		// Named by Amazon's instructions beside the mechanism.
-		"sasl.client.callback.handler.class", "sasl.login.callback.handler.class",
+		keyURLEncode, keyRetriever, keyClientHandler, keyLoginHandler,
 	}
 }
 

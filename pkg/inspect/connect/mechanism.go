@@ -25,6 +25,11 @@ const (
 const (
 	keyMechanism = "sasl.mechanism"
 	keyJAAS      = "sasl.jaas.config"
+
+	keyClientHandler = "sasl.client.callback.handler.class"
+	keyLoginHandler  = "sasl.login.callback.handler.class"
+	// mskLoginHandler is how Amazon's module does it by OAUTHBEARER.
+	mskLoginHandler = "IAMOAuthBearerLoginCallbackHandler"
 )
 
 // newMechanism reads the sasl.* settings. Kafka's default is GSSAPI.
@@ -32,6 +37,9 @@ func newMechanism(f *javaprops.File) (sasl.Mechanism, error) {
 	name, ok := f.Get(keyMechanism)
 	if !ok {
 		name = mechanismKerberos
+	}
+	if err := checkHandlers(f, name); err != nil {
+		return nil, err
 	}
 	switch name {
 	case mechanismPlain:
@@ -51,6 +59,9 @@ func newMechanism(f *javaprops.File) (sasl.Mechanism, error) {
 		}
 		return auth.AsSha512Mechanism(), nil
 	case mechanismOAuthBearer:
+		if class, _ := f.Get(keyLoginHandler); strings.HasSuffix(class, mskLoginHandler) {
+			return newMSKIAM(f)
+		}
 		return newOAuth(f)
 	case mechanismMSKIAM:
 		return newMSKIAM(f)
@@ -58,6 +69,28 @@ func newMechanism(f *javaprops.File) (sasl.Mechanism, error) {
 		return newKerberos(f)
 	}
 	return nil, f.Errorf(keyMechanism, "this mechanism is not supported; supported are %s", strings.Join(mechanisms(), ", "))
+}
+
+// checkHandlers refuses Java classes that get credentials from where this program
+// does not look. Those that are known do nothing that it does not do too.
+func checkHandlers(f *javaprops.File, mechanism string) error {
+	var client, login []string
+	switch mechanism {
+	case mechanismMSKIAM:
+		client = []string{"IAMClientCallbackHandler"}
+	case mechanismOAuthBearer:
+		login = []string{"OAuthBearerLoginCallbackHandler", mskLoginHandler}
+	}
+	for _, err := range []error{
+		checkClass(f, keyClientHandler, client...),
+		checkClass(f, keyLoginHandler, login...),
+		checkClass(f, "sasl.login.class"),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func mechanisms() []string {

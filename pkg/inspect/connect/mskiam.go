@@ -2,7 +2,6 @@ package connect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"regexp"
@@ -20,7 +19,7 @@ type mskIAM struct {
 }
 
 func newMSKIAM(f *javaprops.File) (sasl.Mechanism, error) {
-	login, err := loginOf(f, "IAMLoginModule")
+	login, err := loginOf(f, "IAMLoginModule", "OAuthBearerLoginModule")
 	if err != nil {
 		return nil, err
 	}
@@ -50,7 +49,7 @@ func (m *mskIAM) Authenticate(ctx context.Context, addr string) (sasl.Session, [
 		token, _, err = signer.GenerateAuthToken(ctx, region)
 	}
 	if err != nil {
-		return nil, nil, fmt.Errorf("AWS credentials: %w", err)
+		return nil, nil, &wordedError{text: fmt.Sprintf("AWS credentials: %v", err)}
 	}
 	return oauth.Auth{Token: token}.AsMechanism().Authenticate(ctx, addr)
 }
@@ -69,5 +68,5 @@ func awsRegion(addr string) (string, error) {
 			return region, nil
 		}
 	}
-	return "", errors.New("no AWS region: the broker's name holds none, and AWS_REGION is not set")
+	return "", &wordedError{text: "no AWS region: the broker's name holds none, and AWS_REGION is not set"}
 }

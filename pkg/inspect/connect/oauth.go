@@ -2,13 +2,11 @@ package connect
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect/javaprops"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect/keystore"
@@ -18,52 +16,125 @@ import (
 	"golang.org/x/oauth2/clientcredentials"
 )
 
-// The settings of OAUTHBEARER client credentials: those of KIP-768, and those
-// that KIP-1139 adds beside the JAAS options.
+// The settings of OAUTHBEARER: those of KIP-768, and those that KIP-1139 has
+// added beside the JAAS options.
 const (
 	keyTokenURL     = "sasl.oauthbearer.token.endpoint.url"
 	keyClientID     = "sasl.oauthbearer.client.credentials.client.id"
 	keyClientSecret = "sasl.oauthbearer.client.credentials.client.secret"
 	keyScope        = "sasl.oauthbearer.scope"
+	keyURLEncode    = "sasl.oauthbearer.header.urlencode"
+	keyRetriever    = "sasl.oauthbearer.jwt.retriever.class"
 )
 
+// bearer is OAUTHBEARER with tokens from where the settings say.
+type bearer struct {
+	sasl.Mechanism
+	tokens tokenSource
+}
+
+// tokenSource gives a token for a connection.
+type tokenSource interface {
+	get(ctx context.Context) (string, error)
+	// forget drops what is kept: a broker has refused it.
+	forget()
+}
+
+func (b *bearer) forget() { b.tokens.forget() }
+
 // newOAuth is OAUTHBEARER with a token that the client fetches by its own
-// credentials (RFC 6749 §4.4). A token is kept until shortly before it expires.
+// credentials (RFC 6749 §4.4), or that lies in a file.
 func newOAuth(f *javaprops.File) (sasl.Mechanism, error) {
 	login, err := loginOf(f, "OAuthBearerLoginModule")
 	if err != nil {
 		return nil, err
 	}
-	url, ok := f.Get(keyTokenURL)
-	if !ok {
-		return nil, f.Errorf(keyTokenURL, "it is missing; OAUTHBEARER is supported with client credentials from a token endpoint")
-	}
-	if !strings.HasPrefix(url, "http://") && !strings.HasPrefix(url, "https://") {
-		return nil, f.Errorf(keyTokenURL, "it is no http or https address; tokens in files are not supported")
-	}
-	id, okID := setting(f, &login, keyClientID, "clientId")
-	secret, okSecret := setting(f, &login, keyClientSecret, "clientSecret")
-	if !okID || !okSecret {
-		return nil, f.Errorf(keyJAAS, "it needs clientId=\"…\" and clientSecret=\"…\" (or the settings %s and %s)", keyClientID, keyClientSecret)
-	}
-	conf := clientcredentials.Config{
-		ClientID: id.Reveal(), ClientSecret: secret.Reveal(), TokenURL: url, AuthStyle: oauth2.AuthStyleInHeader,
-	}
-	if scope, ok := setting(f, &login, keyScope, "scope"); ok && scope.Reveal() != "" {
-		conf.Scopes = strings.Fields(scope.Reveal())
-	}
-	client, err := tokenClient(f, &login)
+	tokens, err := newTokenSource(f, &login)
 	if err != nil {
 		return nil, err
 	}
-	t := &tokens{fetch: func(ctx context.Context) (*oauth2.Token, error) {
-		return conf.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
-	}, url: url}
 	extensions := extensionsOf(&login)
-	return oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
-		token, err := t.get(ctx)
-		return oauth.Auth{Token: token, Extensions: extensions}, err
-	}), nil
+	return &bearer{
+		Mechanism: oauth.Oauth(func(ctx context.Context) (oauth.Auth, error) {
+			token, err := tokens.get(ctx)
+			return oauth.Auth{Token: token, Extensions: extensions}, err
+		}),
+		tokens: tokens,
+	}, nil
+}
+
+func newTokenSource(f *javaprops.File, login *javaprops.Login) (tokenSource, error) {
+	if err := checkClass(f, keyRetriever, "DefaultJwtRetriever", "ClientCredentialsJwtRetriever", "FileJwtRetriever"); err != nil {
+		return nil, err
+	}
+	text, ok := f.Get(keyTokenURL)
+	if !ok {
+		return nil, f.Errorf(keyTokenURL, "it is missing; OAUTHBEARER is supported with client credentials from a token endpoint, or a token in a file")
+	}
+	endpoint, err := url.Parse(text)
+	if err != nil {
+		return nil, f.Errorf(keyTokenURL, "it is no address")
+	}
+	switch {
+	case endpoint.Scheme == "file" && endpoint.Path != "":
+		return &tokenFile{endpoint.Path}, nil
+	case (endpoint.Scheme == "http" || endpoint.Scheme == "https") && endpoint.Host != "":
+		return newTokenEndpoint(f, login, endpoint)
+	}
+	return nil, f.Errorf(keyTokenURL, "it must begin with https://, http:// or file:///")
+}
+
+// newTokenEndpoint reads the client's credentials.
+func newTokenEndpoint(f *javaprops.File, login *javaprops.Login, endpoint *url.URL) (*tokenEndpoint, error) {
+	id, okID := setting(f, login, keyClientID, "clientId")
+	secret, okSecret := setting(f, login, keyClientSecret, "clientSecret")
+	if !okID || !okSecret {
+		return nil, f.Errorf(keyJAAS, "it needs clientId=\"…\" and clientSecret=\"…\" (or the settings %s and %s)", keyClientID, keyClientSecret)
+	}
+	encode, err := f.Bool(keyURLEncode, false)
+	if err != nil {
+		return nil, err
+	}
+	conf := clientcredentials.Config{
+		ClientID: id.Reveal(), ClientSecret: secret.Reveal(), TokenURL: endpoint.String(), AuthStyle: oauth2.AuthStyleInHeader,
+	}
+	if scope, ok := setting(f, login, keyScope, "scope"); ok {
+		conf.Scopes = strings.Fields(scope.Reveal())
+	}
+	transport, err := tokenTransport(f, login, endpoint)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{
+		Transport: transport,
+		// A redirect would carry the credentials to another server.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	if !encode {
+		client.Transport = rawBasicAuth{transport, id, secret}
+	}
+	shown := url.URL{Scheme: endpoint.Scheme, Host: endpoint.Host, Path: endpoint.Path}
+	return &tokenEndpoint{
+		fetch: func(ctx context.Context) (*oauth2.Token, error) {
+			return conf.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
+		},
+		shown: shown.String(), secret: secret,
+	}, nil
+}
+
+// rawBasicAuth sends credentials as Kafka does unless it is told otherwise
+// (sasl.oauthbearer.header.urlencode): without the encoding that RFC 6749 §2.3.1
+// asks for, and that many servers do not undo.
+type rawBasicAuth struct {
+	next       http.RoundTripper
+	id, secret javaprops.Secret
+}
+
+// RoundTrip implements http.RoundTripper.
+func (a rawBasicAuth) RoundTrip(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
+	req.SetBasicAuth(a.id.Reveal(), a.secret.Reveal())
+	return a.next.RoundTrip(req)
 }
 
 // setting is a setting of the file, else the JAAS option that it replaces.
@@ -87,68 +158,56 @@ func extensionsOf(login *javaprops.Login) map[string]string {
 	return out
 }
 
-// tokenClient speaks to the token endpoint. As in Kafka, a private authority is
-// trusted by ssl.truststore.* among the JAAS options, not by the broker's.
-func tokenClient(f *javaprops.File, login *javaprops.Login) (*http.Client, error) {
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	location, ok := login.Option("ssl.truststore.location")
-	if ok {
-		spec := keystore.Spec{TrustStoreLocation: location.Reveal()}
-		if password, ok := login.Option("ssl.truststore.password"); ok {
-			spec.TrustStorePassword = keystore.NewSecret(password.Reveal())
-		}
-		if kind, ok := login.Option("ssl.truststore.type"); ok {
-			spec.TrustStoreType = kind.Reveal()
-		}
-		material, err := keystore.Load(spec)
-		if err != nil {
-			return nil, f.Errorf(keyJAAS, "ssl.truststore.location: %v", err)
-		}
-		transport.TLSClientConfig = &tls.Config{RootCAs: material.Roots, MinVersion: tls.VersionTLS12}
+// tokenTransport speaks to the token endpoint. As in Kafka, its authority and the
+// client's own key are set by ssl.* among the JAAS options, and not by those that
+// are for brokers.
+func tokenTransport(f *javaprops.File, login *javaprops.Login, endpoint *url.URL) (*http.Transport, error) {
+	transport, ok := http.DefaultTransport.(*http.Transport)
+	if !ok {
+		return nil, errors.New("the process has a transport of its own")
 	}
-	return &http.Client{Transport: transport}, nil
-}
-
-// refreshBefore is how long before its end a token is replaced.
-const refreshBefore = 30 * time.Second
-
-// tokens keeps one token for all connections.
-type tokens struct {
-	fetch func(context.Context) (*oauth2.Token, error)
-	url   string
-
-	mu    sync.Mutex
-	token *oauth2.Token
-}
-
-func (t *tokens) get(ctx context.Context) (string, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.token != nil && (t.token.Expiry.IsZero() || time.Until(t.token.Expiry) > refreshBefore) {
-		return t.token.AccessToken, nil
-	}
-	token, err := t.fetch(ctx)
+	transport = transport.Clone()
+	stores, err := keystore.NewReloader(storesOf(func(key string) (javaprops.Secret, bool) { return login.Option(key) }))
 	if err != nil {
-		return "", fmt.Errorf("token endpoint %s: %w", t.url, tokenError(err))
+		return nil, f.Errorf(keyJAAS, "%v", err)
 	}
-	t.token = token
-	return token.AccessToken, nil
+	transport.TLSClientConfig = stores.ClientConfig(endpoint.Hostname(), true)
+	return transport, nil
+}
+
+// checkClass refuses a Java class that stands for something that is not here.
+func checkClass(f *javaprops.File, key string, known ...string) error {
+	value, ok := f.Get(key)
+	if !ok {
+		return nil
+	}
+	for _, class := range known {
+		if value == class || strings.HasSuffix(value, "."+class) {
+			return nil
+		}
+	}
+	if len(known) == 0 {
+		return f.Errorf(key, "a Java class cannot be used")
+	}
+	return f.Errorf(key, "this Java class cannot be used; known are %s", strings.Join(known, ", "))
 }
 
 // tokenError is the endpoint's own word for the refusal, and never its whole
 // answer, which may hold what we sent.
-func tokenError(err error) error {
+func tokenError(err error) string {
 	var refused *oauth2.RetrieveError
-	if !errors.As(err, &refused) {
-		return err
-	}
+	var request *url.Error
 	switch {
-	case refused.ErrorCode != "" && refused.ErrorDescription != "":
-		return fmt.Errorf("%s: %s", refused.ErrorCode, refused.ErrorDescription)
-	case refused.ErrorCode != "":
-		return errors.New(refused.ErrorCode)
-	case refused.Response != nil:
-		return errors.New(refused.Response.Status)
+	case errors.As(err, &refused) && refused.ErrorCode != "" && refused.ErrorDescription != "":
+		return fmt.Sprintf("%s: %s", refused.ErrorCode, refused.ErrorDescription)
+	case errors.As(err, &refused) && refused.ErrorCode != "":
+		return refused.ErrorCode
+	case errors.As(err, &refused) && refused.Response != nil:
+		return "answered " + refused.Response.Status
+	case isTimeout(err):
+		return "no answer in time"
+	case errors.As(err, &request):
+		return request.Err.Error() // without the address, which may hold more than is shown
 	}
-	return errors.New("refused")
+	return strings.TrimPrefix(err.Error(), "oauth2: ")
 }

@@ -30,7 +30,7 @@ func authenticate(ctx context.Context, conn net.Conn, addr string, m sasl.Mechan
 	}
 	session, message, err := m.Authenticate(ctx, addr)
 	if err != nil {
-		return fmt.Errorf("%s: %w", m.Name(), err)
+		return ownTrouble(m, err)
 	}
 	for range maxSASLSteps {
 		challenge, err := x.step(message)
@@ -40,7 +40,7 @@ func authenticate(ctx context.Context, conn net.Conn, addr string, m sasl.Mechan
 		done, next, err := session.Challenge(challenge)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s: %w", m.Name(), err)
+			return ownTrouble(m, err)
 		case done && len(next) == 0:
 			return nil
 		case done:
@@ -49,7 +49,16 @@ func authenticate(ctx context.Context, conn net.Conn, addr string, m sasl.Mechan
 		}
 		message = next
 	}
-	return fmt.Errorf("%s did not end after %d steps", m.Name(), maxSASLSteps)
+	return fmt.Errorf("%s: it did not end after %d steps", m.Name(), maxSASLSteps)
+}
+
+// ownTrouble is an error of the mechanism and not of the connection.
+func ownTrouble(m sasl.Mechanism, err error) error {
+	var own *wordedError
+	if errors.Is(err, context.Canceled) || errors.As(err, &own) {
+		return err
+	}
+	return &wordedError{text: fmt.Sprintf("%s: %v", m.Name(), err)}
 }
 
 // exchange sends single requests, one after another.
@@ -69,7 +78,7 @@ func (x *exchange) handshake(mechanism string) error {
 	}
 	const illegalSASLState = 34
 	if resp.ErrorCode == illegalSASLState {
-		return errors.New("the listener does not ask for SASL: use security.protocol PLAINTEXT or SSL")
+		return &wordedError{text: "the listener does not ask for SASL: use security.protocol PLAINTEXT or SSL"}
 	}
 	if resp.ErrorCode != 0 {
 		return fmt.Errorf("mechanism %s is not enabled on this listener; it offers %s",
@@ -81,6 +90,19 @@ func (x *exchange) handshake(mechanism string) error {
 // errCredentials: the listener speaks the mechanism and refuses the credentials.
 var errCredentials = errors.New("authentication failed")
 
+// refusedBy is errCredentials with the broker's reason, which mostly begins with
+// the same words.
+func refusedBy(reason *string) error {
+	if reason == nil || *reason == "" {
+		return errCredentials
+	}
+	text := *reason
+	if cut, ok := strings.CutPrefix(text, "Authentication failed"); ok {
+		text = strings.TrimLeft(cut, ": ")
+	}
+	return fmt.Errorf("%w: %s", errCredentials, text)
+}
+
 func (x *exchange) step(message []byte) ([]byte, error) {
 	req := kmsg.NewPtrSASLAuthenticateRequest()
 	req.SASLAuthBytes = message
@@ -90,10 +112,7 @@ func (x *exchange) step(message []byte) ([]byte, error) {
 		return nil, err
 	}
 	if resp.ErrorCode != 0 {
-		if resp.ErrorMessage != nil && *resp.ErrorMessage != "" {
-			return nil, fmt.Errorf("%w: %s", errCredentials, strings.TrimPrefix(*resp.ErrorMessage, "Authentication failed: "))
-		}
-		return nil, errCredentials
+		return nil, refusedBy(resp.ErrorMessage)
 	}
 	return resp.SASLAuthBytes, nil
 }

@@ -2,7 +2,10 @@ package connect
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"strings"
@@ -14,7 +17,10 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl"
 )
 
-const keyProtocol = "security.protocol"
+const (
+	keyProtocol  = "security.protocol"
+	keyProviders = "config.providers"
+)
 
 // Security is how connections are encrypted and authenticated: what a Java
 // client.properties says. The file and the stores that it names are read again
@@ -22,34 +28,47 @@ const keyProtocol = "security.protocol"
 // certificates and passwords. It prints as its file's name alone.
 type Security struct {
 	path string
+	// readings lies behind a pointer: a printer that walks a copied struct finds
+	// an address.
+	readings *readings
+}
+
+// readings are those of one file, of which the last that worked is in use.
+type readings struct {
+	// once is set for what can be read once only, such as a pipe.
+	once bool
 
 	mu      sync.Mutex
-	seen    stamp
+	sum     [sha256.Size]byte // of the text that current was made of
 	current *secured
+	// problem is why the file as it is now is not in use.
+	problem error
 }
 
 // secured is what one reading of the file gave.
 type secured struct {
-	protocol  string
 	tls       *tlsSettings   // nil without TLS
 	mechanism sasl.Mechanism // nil without SASL
 	bootstrap string
 	warnings  []string
 }
 
-// stamp tells one state of a file from another.
-type stamp struct {
-	modified time.Time
-	size     int64
-}
-
 // ReadProperties reads a Java client.properties as Kafka's own tools do with
 // --command-config. Its errors name file, line and key, and never a value.
 func ReadProperties(path string) (*Security, error) {
-	s := &Security{path: path}
-	if err := s.read(); err != nil {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("command config: %w", err)
+	}
+	s := &Security{path: path, readings: &readings{once: !info.Mode().IsRegular()}}
+	text, err := s.text()
+	if err != nil {
 		return nil, err
 	}
+	if s.readings.current, err = s.parse(text); err != nil {
+		return nil, err
+	}
+	s.readings.sum = sha256.Sum256(text)
 	return s, nil
 }
 
@@ -61,12 +80,21 @@ func (s *Security) String() string {
 	return s.path
 }
 
-// Warnings are lines about settings that do nothing here.
+// MarshalText is the file's name.
+func (s *Security) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// Warnings are lines about settings that do nothing here, and about stores that
+// are odd.
 func (s *Security) Warnings() []string {
 	if s == nil {
 		return nil
 	}
-	return s.settings().warnings
+	now, _ := s.now()
+	warnings := now.warnings
+	if now.tls != nil {
+		warnings = append(warnings[:len(warnings):len(warnings)], now.tls.warnings()...)
+	}
+	return warnings
 }
 
 // Bootstrap is bootstrap.servers of the file, or empty.
@@ -74,52 +102,72 @@ func (s *Security) Bootstrap() string {
 	if s == nil {
 		return ""
 	}
-	return s.settings().bootstrap
+	now, _ := s.now()
+	return now.bootstrap
 }
 
-func (s *Security) read() error {
-	info, err := os.Stat(s.path)
+func (s *Security) text() ([]byte, error) {
+	f, err := os.Open(s.path)
 	if err != nil {
-		return fmt.Errorf("command config: %w", err)
+		return nil, fmt.Errorf("command config: %w", err)
 	}
-	if info.Size() > javaprops.MaxFileBytes {
-		return fmt.Errorf("command config %s: %d bytes are more than the %d of the largest file that is read", s.path, info.Size(), javaprops.MaxFileBytes)
-	}
-	data, err := os.ReadFile(s.path)
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, javaprops.MaxFileBytes+1))
 	if err != nil {
-		return fmt.Errorf("command config: %w", err)
+		return nil, fmt.Errorf("command config: %w", err)
 	}
-	f, err := javaprops.Parse(s.path, data)
-	if err != nil {
-		return err
-	}
-	next, err := newSecured(f)
-	if err != nil {
-		return err
-	}
-	s.current, s.seen = next, stamp{info.ModTime(), info.Size()}
-	return nil
+	return text, nil // javaprops refuses what is too long
 }
 
-// settings are those of the file as it is now; of the last reading that worked,
-// where it has been broken meanwhile.
-func (s *Security) settings() *secured {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if info, err := os.Stat(s.path); err == nil && (stamp{info.ModTime(), info.Size()}) != s.seen {
-		if s.read() != nil {
-			s.seen = stamp{info.ModTime(), info.Size()} // tried once
-		}
+func (s *Security) parse(text []byte) (*secured, error) {
+	f, err := javaprops.Parse(s.path, text)
+	if err != nil {
+		return nil, err
 	}
-	return s.current
+	return newSecured(f)
+}
+
+// now are the settings of the file as it is now; of the last reading that worked
+// where it has been broken meanwhile, with the reason why. Only a whole reading
+// counts: until a broken file works it is tried at each call, because what
+// breaks it may be a store that is not there yet.
+func (s *Security) now() (*secured, error) {
+	r := s.readings
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.once {
+		return r.current, nil
+	}
+	text, err := s.text()
+	if err == nil && len(text) == 0 {
+		err = fmt.Errorf("%s: the file is empty", s.path) // it is just being written
+	}
+	if err != nil {
+		r.problem = err
+		return r.current, r.problem
+	}
+	sum := sha256.Sum256(text)
+	if sum == r.sum {
+		r.problem = nil
+		return r.current, nil
+	}
+	next, err := s.parse(text)
+	r.problem = err
+	if err == nil {
+		r.current, r.sum = next, sum
+	}
+	return r.current, r.problem
 }
 
 func newSecured(f *javaprops.File) (*secured, error) {
+	if _, ok := f.Get(keyProviders); ok {
+		return nil, f.Errorf(keyProviders, "values from providers (${…}) are not supported: write them into a file of their own, which only you may read")
+	}
 	protocol, err := f.OneOfFold(keyProtocol, "PLAINTEXT", "PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 	if err != nil {
 		return nil, err
 	}
-	s := &secured{protocol: protocol, warnings: warningsOf(f)}
+	s := &secured{warnings: warningsOf(f)}
 	s.bootstrap, _ = f.Get("bootstrap.servers")
 	if strings.HasSuffix(protocol, "SSL") {
 		if s.tls, err = newTLS(f); err != nil {
@@ -140,20 +188,57 @@ func (s *Security) secure(ctx context.Context, conn net.Conn, addr string) (*sni
 	if s == nil {
 		return newSniffedConn(conn), nil
 	}
-	now := s.settings()
-	began := time.Now()
-	if now.tls != nil {
-		client := now.tls.client(conn, addr)
-		if err := client.HandshakeContext(ctx); err != nil {
-			return nil, newError(addr, inspect.PhaseTLS, "TLS handshake", err, time.Since(began))
-		}
-		conn = client
-	}
-	peer := newSniffedConn(conn)
-	if now.mechanism != nil {
-		if err := authenticate(ctx, peer, addr, now.mechanism); err != nil {
-			return nil, newError(addr, inspect.PhaseSASL, "SASL "+now.mechanism.Name(), err, time.Since(began))
-		}
+	now, _ := s.now()
+	peer, err := now.secure(ctx, conn, addr)
+	if err != nil {
+		s.addOutdated(err)
+		return nil, err
 	}
 	return peer, nil
 }
+
+// addOutdated adds to a failure of TLS or SASL that newer settings are not in use:
+// the older ones may have failed for no other reason.
+func (s *Security) addOutdated(err *Error) {
+	if s == nil || err.Phase != inspect.PhaseTLS && err.Phase != inspect.PhaseSASL {
+		return
+	}
+	now, outdated := s.now()
+	if outdated == nil && now.tls != nil {
+		outdated = now.tls.outdated()
+	}
+	if outdated != nil {
+		err.Cause += oneLine(fmt.Sprintf("; and newer settings are not in use: %v", outdated))
+	}
+}
+
+func (s *secured) secure(ctx context.Context, conn net.Conn, addr string) (*sniffedConn, *Error) {
+	peer := newSniffedConn(conn)
+	if s.tls != nil {
+		began := time.Now()
+		client, shake := s.tls.client(conn, addr)
+		if err := client.HandshakeContext(ctx); err != nil {
+			return nil, newError(addr, inspect.PhaseTLS, requestTLS, shake.explain(err), time.Since(began))
+		}
+		peer = newSniffedConn(client)
+		peer.shake = shake
+	}
+	if s.mechanism == nil {
+		return peer, nil
+	}
+	began := time.Now()
+	if err := authenticate(ctx, peer, addr, s.mechanism); err != nil {
+		if forgetful, ok := s.mechanism.(forgetter); ok && errors.Is(err, errCredentials) {
+			forgetful.forget()
+		}
+		e := newError(addr, inspect.PhaseSASL, "SASL "+s.mechanism.Name(), err, time.Since(began))
+		guess(e, peer)
+		return nil, e
+	}
+	peer.authenticated = true
+	return peer, nil
+}
+
+// forgetter is a mechanism that keeps something between connections, which a
+// broker that refuses it makes worthless.
+type forgetter interface{ forget() }

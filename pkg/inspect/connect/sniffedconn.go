@@ -10,7 +10,7 @@ import (
 
 // What the first bytes of an answer can give away.
 var (
-	errSpeaksTLS = errors.New("the port speaks TLS, and kafkaops spoke plain text to it: it is not a PLAINTEXT listener")
+	errSpeaksTLS = errors.New("the port speaks TLS, and kafkaops spoke plain text to it: use security.protocol SSL or SASL_SSL")
 	errNotKafka  = errors.New("the answer is not Kafka's protocol")
 )
 
@@ -19,9 +19,12 @@ var (
 // check sarama would allocate what four bytes of foreign text happen to say.
 const maxFirstFrameBytes = 1 << 20
 
-// sniffedConn looks at the first bytes that arrive.
+// sniffedConn looks at the first bytes that arrive, or at the error that comes in
+// their place. It knows what the connection has gone through.
 type sniffedConn struct {
 	net.Conn
+	shake         *handshake // nil without TLS
+	authenticated bool
 
 	mu      sync.Mutex
 	started bool
@@ -33,16 +36,41 @@ func newSniffedConn(c net.Conn) *sniffedConn { return &sniffedConn{Conn: c} }
 // Read implements net.Conn.
 func (c *sniffedConn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
+	return c.look(p[:n], err)
+}
+
+// Write implements net.Conn. A broker that refuses a certificate in TLS 1.3 does
+// so behind the handshake and closes, and our first request may find the
+// connection closed before its reason was read.
+func (c *sniffedConn) Write(p []byte) (int, error) {
+	n, err := c.Conn.Write(p)
+	if err != nil && c.shake != nil && isClosed(err) {
+		var one [1]byte
+		got, readErr := c.Conn.Read(one[:])
+		if _, told := c.look(one[:got], readErr); told != nil {
+			return n, told
+		}
+	}
+	return n, err
+}
+
+func (c *sniffedConn) look(got []byte, err error) (int, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if n > 0 && !c.started {
+	switch {
+	case c.started || c.foreign != nil:
+	case len(got) > 0:
 		c.started = true
-		c.foreign = sniff(p[:n])
+		c.foreign = sniff(got)
+	case err != nil && c.shake != nil:
+		if told := c.shake.explain(err); errors.As(told, new(*wordedError)) {
+			c.foreign = told
+		}
 	}
 	if c.foreign != nil {
 		return 0, c.foreign
 	}
-	return n, err
+	return len(got), err
 }
 
 // sniffed is what the first bytes gave away, or nil.

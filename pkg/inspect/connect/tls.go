@@ -2,10 +2,10 @@ package connect
 
 import (
 	"crypto/tls"
-	"errors"
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect/javaprops"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect/keystore"
@@ -31,7 +31,7 @@ const (
 func newTLS(f *javaprops.File) (*tlsSettings, error) {
 	for _, key := range []string{"ssl.engine.factory.class", "ssl.provider", "ssl.trustmanager.algorithm", "ssl.keymanager.algorithm"} {
 		if _, ok := f.Get(key); ok {
-			return nil, f.Errorf(key, "Java classes cannot be used; remove the setting to use the stores as they are")
+			return nil, f.Errorf(key, "parts of Java cannot be used; remove the setting to use the stores as they are")
 		}
 	}
 	check, err := f.OneOfFold(keyCheckName, "https", "https", "")
@@ -45,17 +45,19 @@ func newTLS(f *javaprops.File) (*tlsSettings, error) {
 	if err := t.setCiphers(f); err != nil {
 		return nil, err
 	}
-	t.stores, err = keystore.NewReloader(storesOf(f))
+	t.stores, err = keystore.NewReloader(storesOf(f.Secret))
 	return t, err
 }
 
-func storesOf(f *javaprops.File) keystore.Spec {
+// storesOf reads the stores from the settings of a file, or from a login
+// module's options, which have the same names.
+func storesOf(get func(key string) (javaprops.Secret, bool)) keystore.Spec {
 	text := func(key string) string {
-		value, _ := f.Get(key)
-		return value
+		value, _ := get(key)
+		return value.Reveal()
 	}
 	secret := func(key string) keystore.Secret {
-		value, ok := f.Secret(key)
+		value, ok := get(key)
 		if !ok {
 			return keystore.Secret{}
 		}
@@ -94,39 +96,76 @@ func (t *tlsSettings) setVersions(f *javaprops.File) error {
 	return nil
 }
 
-// setCiphers takes the standard's names, which are Java's too.
+// setCiphers takes the standard's names, which are Java's too. Go offers all of
+// TLS 1.3's, so that a list without any of them, or with nothing else, bounds
+// the version instead.
 func (t *tlsSettings) setCiphers(f *javaprops.File) error {
 	names, ok := f.List(keyCiphers)
-	if !ok {
+	if !ok || len(names) == 0 {
 		return nil
 	}
 	known := slices.Concat(tls.CipherSuites(), tls.InsecureCipherSuites())
+	old, newest := false, false
 	for _, name := range names {
 		i := slices.IndexFunc(known, func(c *tls.CipherSuite) bool { return c.Name == strings.TrimSpace(name) })
-		if i >= 0 {
-			t.ciphers = append(t.ciphers, known[i].ID)
+		if i < 0 {
+			continue
+		}
+		t.ciphers = append(t.ciphers, known[i].ID)
+		if slices.Contains(known[i].SupportedVersions, tls.VersionTLS13) {
+			newest = true
+		} else {
+			old = true
 		}
 	}
-	if len(t.ciphers) == 0 && len(names) > 0 {
+	switch {
+	case !old && !newest:
 		return f.Errorf(keyCiphers, "none of them is one that kafkaops has")
+	case !newest:
+		t.max = min(t.max, tls.VersionTLS12)
+	case !old:
+		t.min = max(t.min, tls.VersionTLS13)
+	}
+	if t.min > t.max {
+		return f.Errorf(keyCiphers, "none of them is of a version in %s", keyProtocols)
 	}
 	return nil
 }
 
 // client wraps a connection; the handshake is the caller's to make.
-func (t *tlsSettings) client(conn net.Conn, addr string) *tls.Conn {
+func (t *tlsSettings) client(conn net.Conn, addr string) (*tls.Conn, *handshake) {
 	host, _, err := net.SplitHostPort(addr)
 	if err != nil {
 		host = addr
 	}
 	conf := t.stores.ClientConfig(host, t.checkName)
 	conf.MinVersion, conf.MaxVersion, conf.CipherSuites = t.min, t.max, t.ciphers
-	return tls.Client(conn, conf)
+	shake := &handshake{}
+	choose := conf.GetClientCertificate
+	conf.GetClientCertificate = func(req *tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		material, _ := t.stores.Material()
+		cert, err := choose(req)
+		shake.asked, shake.shown, shake.keys = true, cert, len(material.Certificates)
+		return cert, err
+	}
+	return tls.Client(conn, conf), shake
 }
 
-// plainTextPort reports whether the peer answered a TLS hello with something
-// else, or hung up on it, as a listener without TLS does.
-func plainTextPort(err error) bool {
-	var record tls.RecordHeaderError
-	return errors.As(err, &record) || isClosed(err)
+// warnings are lines about the stores as they are now.
+func (t *tlsSettings) warnings() []string {
+	material, err := t.stores.Material()
+	var lines []string
+	if err != nil {
+		lines = append(lines, err.Error())
+	}
+	for _, w := range material.Warnings(time.Now()) {
+		lines = append(lines, w.String())
+	}
+	return lines
+}
+
+// outdated is why the stores as they are now are not in use.
+func (t *tlsSettings) outdated() error {
+	_, err := t.stores.Material()
+	return err
 }

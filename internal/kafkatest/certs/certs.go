@@ -13,6 +13,7 @@ import (
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
+	"crypto/tls"
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"math/big"
@@ -57,6 +58,15 @@ func (ca *CA) Issue(r Request) *Cert { return sign(template(r), ca.cert) }
 
 // Cert is the authority's own certificate.
 func (ca *CA) Cert() *x509.Certificate { return ca.cert.Leaf }
+
+// Server is the TLS of a server that shows the certificate.
+func (c *Cert) Server() *tls.Config {
+	pair := tls.Certificate{PrivateKey: c.Key, Leaf: c.Leaf}
+	for _, cert := range c.chain() {
+		pair.Certificate = append(pair.Certificate, cert.Raw)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+}
 
 func template(r Request) *x509.Certificate {
 	const serialBits = 120

@@ -10,7 +10,7 @@ import (
 // usedKeys are the settings that kafkaops acts on.
 func usedKeys() []string {
 	return []string{
-		"bootstrap.servers", keyProtocol, keyMechanism, keyJAAS, keyKerberosService,
+		keyBootstrap, keyProtocol, keyMechanism, keyJAAS, keyKerberosService,
 		keyTokenURL, keyClientID, keyClientSecret, keyScope,
 		keyProtocols, keyCiphers, keyCheckName, "ssl.protocol",
 		"ssl.keystore.type", "ssl.keystore.location", "ssl.keystore.password", "ssl.key.password",

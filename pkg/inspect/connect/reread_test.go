@@ -146,8 +146,8 @@ func TestPipeReadOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if got := security.Bootstrap(); got != "b:9092" {
-			t.Errorf("bootstrap %q, want what the pipe said", got)
+		if got, err := security.Bootstrap(); got != "b:9092" || err != nil {
+			t.Errorf("bootstrap %q, %v; want what the pipe said", got, err)
 		}
 	}
 }

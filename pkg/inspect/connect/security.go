@@ -18,6 +18,7 @@ import (
 )
 
 const (
+	keyBootstrap = "bootstrap.servers"
 	keyProtocol  = "security.protocol"
 	keyProviders = "config.providers"
 )
@@ -50,7 +51,9 @@ type secured struct {
 	tls       *tlsSettings   // nil without TLS
 	mechanism sasl.Mechanism // nil without SASL
 	bootstrap string
-	warnings  []string
+	// badBootstrap matters only to those who have no other addresses.
+	badBootstrap error
+	warnings     []string
 }
 
 // ReadProperties reads a Java client.properties as Kafka's own tools do with
@@ -97,13 +100,15 @@ func (s *Security) Warnings() []string {
 	return warnings
 }
 
-// Bootstrap is bootstrap.servers of the file, or empty.
-func (s *Security) Bootstrap() string {
+// Bootstrap is bootstrap.servers of the file, as [ParseBootstrap] takes it, or
+// empty. A protocol before an address (SASL_SSL://b1:9094), which Java passes
+// over, is left out.
+func (s *Security) Bootstrap() (string, error) {
 	if s == nil {
-		return ""
+		return "", nil
 	}
 	now, _ := s.now()
-	return now.bootstrap
+	return now.bootstrap, now.badBootstrap
 }
 
 func (s *Security) text() ([]byte, error) {
@@ -168,7 +173,7 @@ func newSecured(f *javaprops.File) (*secured, error) {
 		return nil, err
 	}
 	s := &secured{warnings: warningsOf(f)}
-	s.bootstrap, _ = f.Get("bootstrap.servers")
+	s.bootstrap, s.badBootstrap = bootstrapOf(f)
 	if strings.HasSuffix(protocol, "SSL") {
 		if s.tls, err = newTLS(f); err != nil {
 			return nil, err
@@ -180,6 +185,27 @@ func newSecured(f *javaprops.File) (*secured, error) {
 		}
 	}
 	return s, nil
+}
+
+func bootstrapOf(f *javaprops.File) (string, error) {
+	list, _ := f.List(keyBootstrap)
+	var addrs []string
+	for _, addr := range list {
+		if _, after, ok := strings.Cut(addr, "://"); ok {
+			addr = after
+		}
+		if addr != "" {
+			addrs = append(addrs, addr)
+		}
+	}
+	text := strings.Join(addrs, ",")
+	if text == "" {
+		return "", nil
+	}
+	if _, err := ParseBootstrap(text); err != nil {
+		return "", f.Errorf(keyBootstrap, "must be host:port, and commas between several")
+	}
+	return text, nil
 }
 
 // secure takes a connection that has been dialed through TLS and SASL. Errors

@@ -4,54 +4,20 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
 	"github.com/kafkaops/kafkaops/internal/kafkatest/certs"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// saslFake is a cluster of one broker that lets everyone in by PLAIN and keeps
-// what they showed.
-type saslFake struct {
-	*fakekafka.Cluster
-	mu    sync.Mutex
-	shown []string
-}
-
-func startSASLFake(t *testing.T, m *fakekafka.Model) *saslFake {
-	t.Helper()
-	m.APIs = fakekafka.APIs()
-	m.APIs[kmsg.SASLHandshake] = fakekafka.VersionRange{Min: 1, Max: 1}
-	m.APIs[kmsg.SASLAuthenticate] = fakekafka.VersionRange{Min: 0, Max: 2}
-	f := &saslFake{Cluster: fakekafka.Start(t, m)}
-	f.Intercept(func(_ int32, req kmsg.Request) (kmsg.Response, bool) {
-		switch r := req.(type) {
-		case *kmsg.SASLHandshakeRequest:
-			resp := r.ResponseKind().(*kmsg.SASLHandshakeResponse)
-			resp.SupportedMechanisms = []string{"PLAIN"}
-			return resp, true
-		case *kmsg.SASLAuthenticateRequest:
-			f.mu.Lock()
-			defer f.mu.Unlock()
-			f.shown = append(f.shown, string(r.SASLAuthBytes))
-			return r.ResponseKind(), true
-		}
-		return nil, false
-	})
-	return f
-}
-
-// credentials are user and password that the broker saw first.
-func (f *saslFake) credentials() (user, password string) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if len(f.shown) == 0 {
+// credentials are user and password of the first login by PLAIN.
+func credentials(l *fakekafka.Logins) (user, password string) {
+	messages := l.Messages()
+	if len(messages) == 0 {
 		return "", ""
 	}
-	parts := strings.Split(f.shown[0], "\x00")
+	parts := strings.Split(messages[0], "\x00")
 	return parts[1], parts[2]
 }
 
@@ -124,10 +90,10 @@ func TestCommandConfigRead(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			f := startSASLFake(t, fakekafka.NewModel(1))
+			c, logins := fakekafka.StartSASL(t, fakekafka.NewModel(1), "PLAIN")
 			path := writeFile(t, "client.properties", []byte(tt.properties))
-			code, stdout, stderr := describeBy(t, nil, "-b", f.Bootstrap(), "--command-config", path)
-			user, password := f.credentials()
+			code, stdout, stderr := describeBy(t, nil, "-b", c.Bootstrap(), "--command-config", path)
+			user, password := credentials(logins)
 			if user != tt.user || password != tt.password {
 				t.Errorf("the broker saw %q, %q; want %q, %q", user, password, tt.user, tt.password)
 			}

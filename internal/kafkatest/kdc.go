@@ -46,7 +46,7 @@ func findKerberos(program string) (string, error) {
 	if path, err := exec.LookPath(program); err == nil {
 		return path, nil
 	}
-	return exec.LookPath(filepath.Join("/usr/sbin", program))
+	return exec.LookPath("/usr/sbin/" + program)
 }
 
 // StartKDC runs a KDC until tb ends. It skips tb where there is none; see

@@ -1,7 +1,7 @@
 package connect_test
 
 import (
-	"fmt"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +11,7 @@ import (
 	"github.com/kafkaops/kafkaops/internal/kafkatest/certs"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"golang.org/x/sys/unix"
 )
 
 // replace puts a new file in the place of an old one, as those who renew
@@ -124,30 +125,28 @@ sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginMo
 }
 
 // TestPipeReadOnce: a file that can be read once only, as a shell's <(…) is, is
-// not read again.
+// not read again, which would wait for ever.
 func TestPipeReadOnce(t *testing.T) {
-	r, pipe, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	if _, err := pipe.WriteString("bootstrap.servers=b:9092\n"); err != nil {
-		t.Fatal(err)
-	}
-	if err := pipe.Close(); err != nil {
-		t.Fatal(err)
-	}
-	path := fmt.Sprintf("/dev/fd/%d", r.Fd())
-	if _, err := os.Stat(path); err != nil {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if err := unix.Mkfifo(path, 0o600); err != nil {
 		t.Skip(err)
 	}
+	wrote := make(chan error, 1)
+	go func() { wrote <- os.WriteFile(path, []byte("bootstrap.servers=b:9092\n"), 0o600) }()
 	security, err := connect.ReadProperties(path)
-	if err != nil {
+	if err := errors.Join(err, <-wrote); err != nil {
 		t.Fatal(err)
 	}
-	for range 2 {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
 		if got, err := security.Bootstrap(); got != "b:9092" || err != nil {
 			t.Errorf("bootstrap %q, %v; want what the pipe said", got, err)
 		}
+	}()
+	select {
+	case <-done:
+	case <-time.After(5 * time.Second):
+		t.Fatal("the pipe is read again")
 	}
 }

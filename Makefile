@@ -23,9 +23,10 @@ RUN ?=
 TEST_TIMEOUT ?= 15m
 
 # Debian packages of what tests need beside Go, each by a command that shows it.
-# -race needs a C compiler; Kafka needs Java, and Maven to fetch it; logins by
-# Kerberos need a KDC, which lies in /usr/sbin.
-NEEDED := java:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev krb5kdc:krb5-kdc kadmin.local:krb5-admin-server
+# -race needs a C compiler; Kafka needs Java, and Maven to fetch it; key stores are
+# made by keytool and openssl; logins by Kerberos need a KDC, in /usr/sbin.
+NEEDED := java:default-jre-headless keytool:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev openssl:openssl \
+	krb5kdc:krb5-kdc kadmin.local:krb5-admin-server
 MISSING := $(strip $(foreach n,$(NEEDED),$(shell PATH="$$PATH:/usr/sbin" command -v $(firstword $(subst :, ,$(n))) >/dev/null || \
 	echo $(lastword $(subst :, ,$(n))))))
 

@@ -16,7 +16,8 @@ var rooms = []room{
 	// Tools of the house and of tests.
 	{dir: "internal/house"},
 	{dir: "internal/testreport"},
-	{dir: "internal/kafkatest"},
+	{dir: "internal/kafkatest/certs"},
+	{dir: "internal/kafkatest", ours: []string{"internal/kafkatest/certs"}},
 	{dir: "internal/kafkatest/fetch", ours: []string{"internal/kafkatest"}},
 
 	// Rules and formats that several rooms share.
@@ -84,6 +85,7 @@ var rooms = []room{
 	{dir: "cmd/kafkaops", ours: []string{"cmd/kafkaops/internal/cli"}},
 
 	// Tests and measurements of whole commands; no code of their own.
+	{dir: "cmd/kafkaops/internal/acceptance"},
 	{dir: "cmd/kafkaops/internal/bench"},
 
 	// Checks of the dashboards and rules.

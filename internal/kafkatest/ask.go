@@ -63,9 +63,13 @@ func ask[R kmsg.Response](ctx context.Context, c *Cluster, id int32, req kmsg.Re
 }
 
 // askAny asks the brokers that run, one after the other, until one answers.
-func askAny[R kmsg.Response](ctx context.Context, c *Cluster, req kmsg.Request) (resp R, err error) {
+func askAny[R kmsg.Response](ctx context.Context, c *Cluster, req kmsg.Request) (R, error) {
+	return askOneOf[R](ctx, c, c.runningBrokers(), req)
+}
+
+func askOneOf[R kmsg.Response](ctx context.Context, c *Cluster, ids []int32, req kmsg.Request) (resp R, err error) {
 	err = errors.New("no broker runs")
-	for _, id := range c.runningBrokers() {
+	for _, id := range ids {
 		if resp, err = ask[R](ctx, c, id, req); err == nil {
 			return resp, nil
 		}

@@ -11,21 +11,22 @@ import (
 // AlterConfig sets a topic's configuration; an empty value removes it.
 func (c *Cluster) AlterConfig(tb testing.TB, topic, key, value string) {
 	tb.Helper()
-	c.alterConfig(tb, kmsg.ConfigResourceTypeTopic, topic, key, value)
+	c.alterConfig(tb, c.runningBrokers(), kmsg.ConfigResourceTypeTopic, topic, key, value)
 }
 
 // AlterBrokerConfig sets a broker's dynamic configuration; an empty value
 // removes it. Id -1 is the default of all brokers.
 func (c *Cluster) AlterBrokerConfig(tb testing.TB, id int32, key, value string) {
 	tb.Helper()
-	name := ""
+	name, by := "", c.runningBrokers()
 	if id >= 0 {
-		name = strconv.Itoa(int(id))
+		name, by = strconv.Itoa(int(id)), []int32{id} // no broker changes another one's
 	}
-	c.alterConfig(tb, kmsg.ConfigResourceTypeBroker, name, key, value)
+	c.alterConfig(tb, by, kmsg.ConfigResourceTypeBroker, name, key, value)
 }
 
-func (c *Cluster) alterConfig(tb testing.TB, kind kmsg.ConfigResourceType, name, key, value string) {
+// alterConfig asks one of the brokers in by.
+func (c *Cluster) alterConfig(tb testing.TB, by []int32, kind kmsg.ConfigResourceType, name, key, value string) {
 	tb.Helper()
 	ctx, cancel := bound(tb, adminTimeout)
 	defer cancel()
@@ -39,7 +40,7 @@ func (c *Cluster) alterConfig(tb testing.TB, kind kmsg.ConfigResourceType, name,
 	resource.Configs = append(resource.Configs, config)
 	req := kmsg.NewPtrIncrementalAlterConfigsRequest()
 	req.Resources = append(req.Resources, resource)
-	resp, err := askAny[*kmsg.IncrementalAlterConfigsResponse](ctx, c, req)
+	resp, err := askOneOf[*kmsg.IncrementalAlterConfigsResponse](ctx, c, by, req)
 	what := fmt.Sprintf("kafkatest: set %s=%s of %v %q", key, value, kind, name)
 	if err != nil {
 		tb.Fatalf("%s: %v", what, err)

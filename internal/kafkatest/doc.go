@@ -33,7 +33,9 @@
 // Timeouts to know when a test breaks a broker. A broker that is killed or
 // paused is fenced after broker.session.timeout.ms (9 s), long before
 // replica.lag.time.max.ms (30 s) can drop it from an ISR. The former acts on
-// the controller, which therefore gets Options.Properties too. Kafka wants
+// the controller, which therefore gets Options.Properties too; and one that
+// was stopped or killed cannot come back before that time is over, however it
+// ended (the controller answers DUPLICATE_BROKER_REGISTRATION). Kafka wants
 // broker.heartbeat.interval.ms <= broker.session.timeout.ms / 2 and
 // replica.fetch.wait.max.ms <= replica.lag.time.max.ms.
 //

@@ -26,6 +26,8 @@ func TestCluster(t *testing.T) {
 	t.Logf("3 brokers up after %s", time.Since(begun).Round(10*time.Millisecond))
 	c.CreateTopic(t, "orders", [][]int32{{1, 2, 3}, {2, 3, 1}}, map[string]string{"min.insync.replicas": "2"})
 	c.ProduceRecords(t, "orders", 0, 50, kafkatest.AcksAll, 100)
+	c.AlterBrokerConfig(t, 2, "follower.replication.throttled.rate", "1000000") // of one that is not asked first
+	c.AlterBrokerConfig(t, 2, "follower.replication.throttled.rate", "")
 
 	c.Pause(t, 2)
 	if c.Alive(2) {

@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"time"
@@ -236,4 +237,15 @@ type Failure struct {
 	// Notice marks what is worth a line but cost no data, such as a bootstrap
 	// address that did not answer while another one did.
 	Notice bool
+}
+
+// Compare orders failures by broker (those without one first), address, request
+// and topic.
+func (f Failure) Compare(other Failure) int {
+	return cmp.Or(
+		cmp.Compare(f.Broker.Or(NoBroker), other.Broker.Or(NoBroker)),
+		cmp.Compare(f.Address, other.Address),
+		cmp.Compare(f.Request, other.Request),
+		cmp.Compare(f.Topic, other.Topic),
+	)
 }

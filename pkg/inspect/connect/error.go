@@ -74,7 +74,12 @@ func newError(addr string, phase inspect.Phase, request string, err error, after
 func Wrap(addr, request string, err error, after time.Duration) *Error {
 	var known *Error // made while dialing
 	if errors.As(err, &known) {
-		return known
+		if known.Request != "" {
+			return known
+		}
+		named := *known
+		named.Request = request
+		return &named
 	}
 	phase := inspect.PhaseRequest
 	var op *net.OpError

@@ -1,7 +1,6 @@
 package source
 
 import (
-	"cmp"
 	"errors"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -58,15 +57,4 @@ func hint(request string, code int16) string {
 		return "grant DESCRIBE on the cluster"
 	}
 	return "grant DESCRIBE on the topic"
-}
-
-// compareFailures orders by broker (those without one first), address, request,
-// topic.
-func compareFailures(a, b inspect.Failure) int {
-	return cmp.Or(
-		cmp.Compare(a.Broker.Or(inspect.NoBroker), b.Broker.Or(inspect.NoBroker)),
-		cmp.Compare(a.Address, b.Address),
-		cmp.Compare(a.Request, b.Request),
-		cmp.Compare(a.Topic, b.Topic),
-	)
 }

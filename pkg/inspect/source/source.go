@@ -53,7 +53,7 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	defer boot.Close()
 	s.learn(snap.Brokers)
 	p.details(ctx, boot)
-	slices.SortStableFunc(p.failures, compareFailures)
+	slices.SortStableFunc(p.failures, inspect.Failure.Compare)
 	snap.Failures = p.failures
 	return snap, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -15,8 +17,10 @@ func newCheckCmd(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check <what>",
 		Short: "Yes or no, for scripts and monitoring: the exit code is the answer",
-		Args:  noSuchCommand,
-		RunE:  help,
+		Example: `  kafkaops check health -b kafka-1:9092
+  kafkaops check health --nagios -b kafka-1:9092`,
+		Args: noSuchCommand,
+		RunE: whichOne,
 	}
 	cmd.AddCommand(newCheckHealthCmd(env))
 	return cmd
@@ -47,28 +51,38 @@ The limits add a pass over the offsets of every replica.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.limitLag, o.limitUncommitted = cmd.Flags().Changed("max-lag"), cmd.Flags().Changed("max-uncommitted")
-			err := o.run(cmd.Context(), env)
-			if o.nagios {
-				return o.asNagios(err, env)
-			}
-			return err
+			return o.run(cmd.Context(), env)
 		},
 	}
 	o.register(cmd)
 	f := cmd.Flags()
 	f.Int64Var(&o.maxLag, "max-lag", 0, "not healthy when a replica is more than `N` records behind")
 	f.Int64Var(&o.maxUncommitted, "max-uncommitted", 0, "not healthy when a partition has more than `N` records above its HW")
-	f.BoolVar(&o.nagios, "nagios", false, "a monitoring plugin's line and exit code")
+	f.BoolVar(&o.nagios, nagiosFlag, false, "a monitoring plugin's line and exit code")
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	return cmd
 }
 
-func (o *healthOptions) run(ctx context.Context, env Env) error {
-	if o.maxLag < 0 || o.maxUncommitted < 0 {
-		return usagef("--max-lag and --max-uncommitted are numbers of records, not negative")
+func (o *healthOptions) check(s *session) error {
+	switch {
+	case o.maxLag < 0:
+		return usagef("--max-lag %d: a lag is not negative", o.maxLag)
+	case o.maxUncommitted < 0:
+		return usagef("--max-uncommitted %d: a number of records is not negative", o.maxUncommitted)
+	case o.nagios && o.watch:
+		return usagef("--nagios answers once: leave --watch out")
+	case o.nagios && s.view.Format.Structured():
+		return usagef("--nagios has a format of its own: leave --output %s out", o.output)
 	}
+	return nil
+}
+
+func (o *healthOptions) run(ctx context.Context, env Env) error {
 	s, err := o.open(env)
 	if err != nil {
+		return err
+	}
+	if err := o.check(s); err != nil {
 		return err
 	}
 	filter := topicFilter{excludeInternal: o.excludeInternal}
@@ -85,6 +99,9 @@ func (o *healthOptions) run(ctx context.Context, env Env) error {
 		verdict := snap.Verdict()
 		o.applyLimits(snap, &verdict)
 		if o.nagios {
+			if !snap.Complete() && verdict.Level == inspect.LevelOK {
+				verdict.Worsen(inspect.LevelUnknown, "ok as far as was answered, which is not all")
+			}
 			err = render.CheckHealthNagios(out, snap, &verdict)
 		} else {
 			err = render.CheckHealth(out, s.view, snap, &verdict)
@@ -93,7 +110,7 @@ func (o *healthOptions) run(ctx context.Context, env Env) error {
 			return err
 		}
 		if o.nagios {
-			return nagiosOf(snap, verdict.Level)
+			return nagiosOf(verdict.Level)
 		}
 		return outcome(snap, verdict.Level == inspect.LevelOK)
 	})
@@ -121,6 +138,8 @@ func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict) 
 	limit(o.limitUncommitted, h.MaxUncommitted, h.UncommittedUnknown, o.maxUncommitted, "the largest LEO-HW of a partition")
 }
 
+const nagiosFlag = "nagios"
+
 // The exit codes of monitoring plugins, beside 0 for ok.
 const (
 	nagiosWarning  = 1
@@ -130,27 +149,37 @@ const (
 
 // nagiosOf maps the verdict. What is certainly critical stays so where another
 // part was not answered.
-func nagiosOf(snap *inspect.Snapshot, level inspect.Level) error {
+func nagiosOf(level inspect.Level) error {
 	switch level {
 	case inspect.LevelUnavailable, inspect.LevelAtRisk:
 		return nagiosError{nagiosCritical}
 	case inspect.LevelDegraded:
 		return nagiosError{nagiosWarning}
 	case inspect.LevelOK:
-		if snap.Complete() {
-			return nil
-		}
+		return nil
 	}
 	return nagiosError{nagiosUnknown}
 }
 
+// asksNagios reports whether the command line is a monitoring plugin's. The flag
+// may stand behind the mistake that ended parsing, so the words count too.
+func asksNagios(cmd *cobra.Command, args []string) bool {
+	if !strings.HasPrefix(cmd.CommandPath()+" ", cmd.Root().Name()+" check ") {
+		return false
+	}
+	on, _ := cmd.Flags().GetBool(nagiosFlag) // an error is a command without it
+	return on || slices.Contains(args, "--"+nagiosFlag)
+}
+
 // asNagios tells what ended the check in a plugin's way: one line on stdout.
-func (o *healthOptions) asNagios(err error, env Env) error {
+// Wrong usage would be exit code 2, which pages someone for a broken cluster.
+func asNagios(err error, env Env, command string) error {
 	var status nagiosError
-	if err == nil || errors.As(err, &status) {
+	switch code := exitCode(err, env.Terminal.Err, command); {
+	case errors.As(err, &status), code == exitOK, code == exitInterrupted:
 		return err
 	}
-	exitCode(err, env.Terminal.Err, "kafkaops check health")
-	fmt.Fprintf(env.Terminal.Out, "KAFKA UNKNOWN - %s\n", render.Clean(err.Error()))
+	why := strings.ReplaceAll(render.Clean(err.Error()), "|", "/") // a bar begins the performance data
+	fmt.Fprintf(env.Terminal.Out, "KAFKA UNKNOWN - %s\n", why)
 	return nagiosError{nagiosUnknown}
 }

@@ -60,19 +60,27 @@ func (o *topicsOptions) run(ctx context.Context, env Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		missing := filter.tellUnmatched(snap, notes)
+		filter.tellUnmatched(snap, notes)
 		judged, undecided := o.judge(snap)
 		if undecided > 0 {
-			fmt.Fprintf(notes, "kafkaops: the filter could not be decided for %d partitions, which are not shown: what it needs was not answered\n", undecided)
+			fail(snap, inspect.Failure{
+				Request: "DescribeConfigs", Phase: inspect.PhaseRequest,
+				Error: fmt.Sprintf("the filter leaves out %s for which it could not be decided", partitions(undecided)),
+			}, notes)
 		}
 		if err := render.Topics(out, s.view, snap, judged); err != nil {
 			return err
 		}
-		if missing || undecided > 0 {
-			return errIncomplete
-		}
 		return outcome(snap, !o.exitCode || snap.Verdict().Level == inspect.LevelOK)
 	})
+}
+
+// partitions counts them.
+func partitions(n int) string {
+	if n == 1 {
+		return "1 partition"
+	}
+	return fmt.Sprintf("%d partitions", n)
 }
 
 // listRows is how many rows of a long list a terminal shows.
@@ -100,16 +108,18 @@ func (o *topicsOptions) judge(snap *inspect.Snapshot) (judged []inspect.Judged, 
 	return judged, undecided
 }
 
-// tellUnmatched prints the names and globs that no topic answers to, and reports
-// whether there is one.
-func (f *topicFilter) tellUnmatched(snap *inspect.Snapshot, notes io.Writer) bool {
+// tellUnmatched prints the names and globs that no topic answers to, and adds
+// them to the failures.
+func (f *topicFilter) tellUnmatched(snap *inspect.Snapshot, notes io.Writer) {
 	names := make([]string, len(snap.Topics))
 	for i := range snap.Topics {
 		names[i] = snap.Topics[i].Name
 	}
-	unmatched := f.unmatched(names)
-	for _, u := range unmatched {
-		fmt.Fprintf(notes, "kafkaops: no topic matches %s\n", render.Clean(fmt.Sprintf("%q", u)))
+	cause := "matches no topic"
+	if f.excludeInternal {
+		cause += " but internal ones at most, which --exclude-internal leaves out"
 	}
-	return len(unmatched) > 0
+	for _, u := range f.unmatched(names) {
+		fail(snap, inspect.Failure{Topic: u, Request: "Metadata", Phase: inspect.PhaseRequest, Error: cause}, notes)
+	}
 }

@@ -26,7 +26,7 @@ func newTopicFilter(args []string, excludeInternal bool) (topicFilter, error) {
 			f.exact = append(f.exact, arg)
 		default:
 			if _, err := path.Match(arg, ""); err != nil {
-				return f, usagef("topic pattern %q: %w", arg, err)
+				return f, usagef("topic pattern %q is not a glob: use *, ? and [a-z], and \\ before - or ] in brackets", arg)
 			}
 			f.globs = append(f.globs, arg)
 		}
@@ -59,14 +59,13 @@ func (f *topicFilter) keep(name string, internal bool) bool {
 }
 
 // unmatched returns the names and globs that none of the topics answers to. A
-// name that was asked for by itself is told by the broker's answer instead.
+// name that the broker was asked for is among the topics, with an error where
+// there is none.
 func (f *topicFilter) unmatched(topics []string) []string {
 	var out []string
-	if len(f.globs) > 0 {
-		for _, name := range f.exact {
-			if !slices.Contains(topics, name) {
-				out = append(out, name)
-			}
+	for _, name := range f.exact {
+		if !slices.Contains(topics, name) {
+			out = append(out, name)
 		}
 	}
 	for _, g := range f.globs {

@@ -108,13 +108,17 @@ func (o *lagOptions) run(ctx context.Context, env Env, args []string) error {
 		if err != nil {
 			return err
 		}
-		missing := filter.tellUnmatched(snap, notes)
-		rows := o.rows(snap, past, notes)
+		filter.tellUnmatched(snap, notes)
+		rows, hidden, undecided := o.rows(snap, past)
+		if hidden > 0 {
+			told := inspect.Failure{
+				Request: "ListOffsets", Phase: inspect.PhaseRequest, Notice: !undecided,
+				Error: fmt.Sprintf("--min %d leaves out %s with a replica whose lag is unknown", o.min, partitions(hidden)),
+			}
+			fail(snap, told, notes)
+		}
 		if err := render.Lag(out, s.view, snap, rows); err != nil {
 			return err
-		}
-		if missing {
-			return errIncomplete
 		}
 		return outcome(snap, !o.exitCode || o.healthy(snap, rows))
 	})
@@ -146,29 +150,27 @@ func (o *lagOptions) sample(ctx context.Context, s *session, q source.Query, pas
 	}
 }
 
-// rows judges every partition, and selects and orders as the flags say.
-func (o *lagOptions) rows(snap *inspect.Snapshot, past *history.History, notes io.Writer) []render.LagRow {
-	var rows []render.LagRow
-	undecided := 0
+// rows judges every partition, and selects and orders as the flags say. It counts
+// those that --min hides though a lag is unknown; undecided is whether one of them
+// could have been known. That of a replica which is offline, or has no leader, is
+// unknown by nature.
+func (o *lagOptions) rows(snap *inspect.Snapshot, past *history.History) (rows []render.LagRow, hidden int, undecided bool) {
 	for p := range snap.Partitions {
 		row := render.NewLagRow(p)
 		if o.samples > 1 || o.watch {
 			addTiming(&row, past)
 		}
 		if o.minGiven {
-			switch most, known := worst(&row.Lag); {
-			case most >= o.min:
-			case !known:
-				undecided++
-				continue
-			default:
+			most, unknown, silent := worst(&row.Lag)
+			if most < o.min {
+				if unknown {
+					hidden++
+				}
+				undecided = undecided || silent && p.Leader != inspect.NoBroker
 				continue
 			}
 		}
 		rows = append(rows, row)
-	}
-	if undecided > 0 {
-		fmt.Fprintf(notes, "kafkaops: %d partitions with a replica whose lag is unknown are not shown by --min %d\n", undecided, o.min)
 	}
 	switch o.sort {
 	case sortLag:
@@ -184,7 +186,7 @@ func (o *lagOptions) rows(snap *inspect.Snapshot, past *history.History, notes i
 		}
 		rows = rows[:o.top]
 	}
-	return rows
+	return rows, hidden, undecided
 }
 
 // topByLag keeps the worst partitions, in the order in which they came.
@@ -196,15 +198,17 @@ func topByLag(rows []render.LagRow, n int) []render.LagRow {
 	return slices.DeleteFunc(rows, func(r render.LagRow) bool { return !keep[r.Partition] })
 }
 
-// worst is the largest certain lag, and whether every replica's is known.
-func worst(l *inspect.PartitionLag) (most int64, known bool) {
-	known = true
+// worst is the largest certain lag, whether one is unknown, and whether that is so
+// for a replica which is not offline.
+func worst(l *inspect.PartitionLag) (most int64, unknown, silent bool) {
 	for i := range l.Replicas {
-		lag, ok := l.Replicas[i].Lag.Get()
-		known = known && ok
+		r := &l.Replicas[i]
+		lag, ok := r.Lag.Get()
 		most = max(most, lag)
+		unknown = unknown || !ok
+		silent = silent || !ok && r.State != inspect.ReplicaOffline
 	}
-	return most, known
+	return most, unknown, silent
 }
 
 // healthy: the verdict is ok and, where --min is given, nobody is that far behind.

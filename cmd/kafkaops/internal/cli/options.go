@@ -17,6 +17,8 @@ const (
 	defaultInterval = 2 * time.Second
 	// minTimeout: a third of it is what one request gets.
 	minTimeout = 30 * time.Millisecond
+	// maxTimeout keeps within the hour that connections allow for any answer.
+	maxTimeout = time.Hour
 	// minInterval keeps a typing mistake from becoming a load on the cluster.
 	minInterval = 100 * time.Millisecond
 )
@@ -63,21 +65,23 @@ type session struct {
 func (o *options) open(env Env) (*session, error) {
 	format, err := render.ParseFormat(o.output)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usagef("--output: %w", err)
 	}
 	color, err := term.ParseColor(o.color)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usagef("--color: %w", err)
 	}
-	if o.timeout < minTimeout {
+	switch {
+	case o.timeout < minTimeout:
 		return nil, usagef("--timeout %s is too short: the least is %s", o.timeout, minTimeout)
-	}
-	if o.interval < minInterval {
+	case o.timeout > maxTimeout:
+		return nil, usagef("--timeout %s is too long: the most is %s", o.timeout, maxTimeout)
+	case o.interval < minInterval:
 		return nil, usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	}
-	bootstrap := o.bootstrap
+	bootstrap, from := o.bootstrap, "--bootstrap-server"
 	if bootstrap == "" {
-		bootstrap = env.Getenv(envBootstrap)
+		bootstrap, from = env.Getenv(envBootstrap), envBootstrap
 	}
 	security, err := o.security(env)
 	if err != nil {
@@ -89,11 +93,11 @@ func (o *options) open(env Env) (*session, error) {
 		}
 	}
 	if bootstrap == "" {
-		return nil, usagef("no cluster named: use -b host:port, or set %s", envBootstrap)
+		return nil, usagef("no cluster named: use --bootstrap-server (-b) host:port, or set %s", envBootstrap)
 	}
 	addrs, err := connect.ParseBootstrap(bootstrap)
 	if err != nil {
-		return nil, usageError{err}
+		return nil, usagef("%s: %w", from, err)
 	}
 	t := env.Terminal
 	return &session{

@@ -32,6 +32,8 @@ type snapshotter interface {
 func Main(args []string, env Env) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	// A second signal ends what the first cannot: a write that nobody reads.
+	context.AfterFunc(ctx, stop)
 	return run(ctx, args, env)
 }
 
@@ -41,6 +43,9 @@ func run(ctx context.Context, args []string, env Env) int {
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && ctx.Err() != nil {
 		err = context.Canceled
+	}
+	if asksNagios(cmd, args) {
+		err = asNagios(err, env, cmd.CommandPath())
 	}
 	return exitCode(err, env.Terminal.Err, cmd.CommandPath())
 }
@@ -56,6 +61,7 @@ Exit codes: 0 answered in full; 1 something could not be asked (each is a line o
 stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 		Example: `  kafkaops describe -b kafka-1:9092         is anything at risk?
   kafkaops lag --top 10 -b kafka-1:9092     which replica is behind, by how much?`,
+		Version:       ownVersion(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Args:          noSuchCommand,
@@ -63,14 +69,28 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 	}
 	root.SetOut(env.Terminal.Out)
 	root.SetErr(env.Terminal.Err)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
-	root.CompletionOptions.HiddenDefaultCmd = false
+	root.SetFlagErrorFunc(flagError)
+	root.Flags().Bool("version", false, "print the version")
+	root.SetVersionTemplate(versionLine())
 	root.AddCommand(newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newVersionCmd(env))
+	addBuiltins(root)
 	return root
 }
 
 // help is what a command does that is only a family of others.
 func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+
+// whichOne is what a command does whose members have nothing in common to say:
+// help alone, with exit code 0, would pass for an answer.
+func whichOne(cmd *cobra.Command, _ []string) error {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	return usagef("%s what? Use one of: %s", cmd.Name(), strings.Join(names, ", "))
+}
 
 // noSuchCommand is for commands whose only arguments are subcommands: one that
 // arrives here is none of them.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -13,15 +14,21 @@ var version = ""
 
 func newVersionCmd(env Env) *cobra.Command {
 	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version of kafkaops",
-		Example: "  kafkaops version",
-		Args:    noArguments,
+		Use:   "version",
+		Short: "Print the version of kafkaops",
+		Example: `  kafkaops version
+  kafkaops version | cut -d ' ' -f 2      the number alone`,
+		Args: noArguments,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(env.Terminal.Out, "kafkaops %s %s %s/%s\n", ownVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
+			_, err := io.WriteString(env.Terminal.Out, versionLine())
 			return err
 		},
 	}
+}
+
+// versionLine is what version and --version print.
+func versionLine() string {
+	return fmt.Sprintf("kafkaops %s %s %s/%s\n", ownVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
 
 // ownVersion is the linker's, else what the module system recorded.

@@ -47,17 +47,18 @@ func (s *session) printed(ctx context.Context, pass once) error {
 }
 
 // redrawn draws one pass over the one before. What could not be asked is a
-// part of the picture: a line on stderr would be drawn over.
+// part of the picture: a line on stderr would be drawn over. It comes first, for
+// what is longer than the screen is cut at its end.
 func (s *session) redrawn(ctx context.Context, pass once) error {
 	var picture, notes bytes.Buffer
 	if err := s.survive(pass(ctx, &picture, &notes), &notes); err != nil {
 		return err
 	}
 	if notes.Len() > 0 {
-		picture.WriteByte('\n')
-		picture.Write(notes.Bytes())
+		notes.WriteByte('\n')
 	}
-	return s.terminal.Redraw(picture.Bytes())
+	notes.Write(picture.Bytes())
+	return s.terminal.Redraw(notes.Bytes())
 }
 
 // survive prints an error that a watch outlives, and returns the others.
@@ -99,6 +100,12 @@ func (s *session) ask(ctx context.Context, q source.Query, notes io.Writer) (*in
 		fmt.Fprintln(notes, render.FailureLine(f))
 	}
 	return snap, nil
+}
+
+// fail tells a failure that is none of the source's, and adds it to the others.
+func fail(snap *inspect.Snapshot, f inspect.Failure, notes io.Writer) {
+	snap.Failures = append(snap.Failures, f)
+	fmt.Fprintln(notes, render.FailureLine(f))
 }
 
 // outcome is a pass's error: a part that was not answered beats ill health.

@@ -1,7 +1,6 @@
 package render
 
 import (
-	"cmp"
 	"io"
 	"slices"
 	"time"
@@ -94,8 +93,7 @@ func NewDocument[T any](kind Kind, s *inspect.Snapshot, items []T) *Document[T] 
 
 func errorsOf(failures []inspect.Failure) []Error {
 	out := make([]Error, 0, len(failures))
-	for i := range failures {
-		f := &failures[i]
+	for _, f := range slices.SortedStableFunc(slices.Values(failures), inspect.Failure.Compare) {
 		if f.Notice {
 			continue
 		}
@@ -104,13 +102,6 @@ func errorsOf(failures []inspect.Failure) []Error {
 			Error: f.Error, Topic: f.Topic, Lost: f.Lost, Hint: f.Hint,
 		})
 	}
-	slices.SortStableFunc(out, func(a, b Error) int {
-		return cmp.Or(
-			cmp.Compare(a.Broker.Or(inspect.NoBroker), b.Broker.Or(inspect.NoBroker)),
-			cmp.Compare(a.Address, b.Address), cmp.Compare(a.Request, b.Request),
-			cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Phase, b.Phase), cmp.Compare(a.Error, b.Error),
-		)
-	})
 	return out
 }
 

@@ -1,0 +1,244 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/kafkaops/kafkaops/internal/fakekafka"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// exitCodes is what each command answers in each state. A command that is not
+// named here fails the test.
+var exitCodes = map[string]struct {
+	// unhealthy is the exit code for a cluster that is not; judged is that with
+	// these flags more.
+	unhealthy, judged int
+	flags             string
+}{
+	"describe":         {exitOK, exitUnhealthy, "--exit-code"},
+	"describe topics":  {exitOK, exitUnhealthy, "--exit-code"},
+	"describe brokers": {exitOK, exitUnhealthy, "--exit-code"},
+	"lag":              {exitOK, exitUnhealthy, "--exit-code"},
+	"check health":     {exitUnhealthy, exitUnhealthy, "--max-lag 100000"},
+}
+
+func TestExitCodes(t *testing.T) {
+	t.Parallel()
+	well, ill := healthy(t), unhealthy(t)
+	broken := unhealthy(t) // 1 beats 3
+	broken.Break(3, fakekafka.Faults{CloseOn: []kmsg.Key{kmsg.ApiVersions}})
+	denied := fakekafka.NewModel(1)
+	denied.AddTopic("t", 1, 1)
+	denied.Deny = []kmsg.Key{kmsg.DescribeConfigs}
+	refusing := fakekafka.Start(t, denied)
+	for _, command := range asking(t) {
+		codes, ok := exitCodes[command]
+		if !ok {
+			t.Errorf("kafkaops %s has no exit codes in this test", command)
+			continue
+		}
+		for _, format := range []string{"table", "json"} {
+			for _, tt := range []struct {
+				state string
+				c     *fakekafka.Cluster
+				flags string
+				want  int
+			}{
+				{"healthy", well, "", exitOK},
+				{"healthy, judged", well, codes.flags, exitOK},
+				{"unhealthy", ill, "", codes.unhealthy},
+				{"unhealthy, judged", ill, codes.flags, codes.judged},
+				{"refused", refusing, codes.flags, exitFailed},
+				{"bad flag", well, "--no-such-flag", exitUsage},
+				{"bad value", well, "--timeout soon", exitUsage},
+			} {
+				r := ask(t, tt.c, command+" -o "+format+" "+tt.flags)
+				if r.code != tt.want || (r.stdout == "") != (tt.want == exitUsage) || (r.stderr == "") != (tt.want == exitOK || tt.want == exitUnhealthy) {
+					t.Errorf("%s -o %s, %s: got exit code %d, %d bytes on stdout, stderr %q; want %d",
+						command, format, tt.state, r.code, len(r.stdout), r.stderr, tt.want)
+				}
+			}
+			if command == "describe topics" {
+				continue // needs no answer of broker 3
+			}
+			if r := ask(t, broken, command+" -o "+format+" "+codes.flags); r.code != exitFailed || r.stdout == "" {
+				t.Errorf("%s -o %s: got exit code %d with a broker that does not answer and ill health; 1 beats 3", command, format, r.code)
+			}
+		}
+	}
+}
+
+// TestExitCodesOfOtherCommands: those that ask nothing.
+func TestExitCodesOfOtherCommands(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]struct {
+		code int
+		text string // what stdout, or for a failure stderr, begins with
+	}{
+		"":                     {exitOK, "kafkaops answers what an operator asks"},
+		"--help":               {exitOK, "kafkaops answers what an operator asks"},
+		"help":                 {exitOK, "kafkaops answers what an operator asks"},
+		"help describe topics": {exitOK, "Lists the partitions"},
+		"describe --help":      {exitOK, "Judges the whole cluster"},
+		"lag -h":               {exitOK, "Reads the log end offset"},
+		"version":              {exitOK, "kafkaops "},
+		"--version":            {exitOK, "kafkaops "},
+		"completion bash":      {exitOK, "# bash completion"},
+
+		"nosuch":                    {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops\n"},
+		"descrieb":                  {exitUsage, "kafkaops: \"descrieb\" is not a command of kafkaops; did you mean describe?\n"},
+		"help nosuch":               {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops\n"},
+		"help describe nosuch":      {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops describe\n"},
+		"describe nosuch":           {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops describe\n"},
+		"describe brokers 1":        {exitUsage, "kafkaops: kafkaops describe brokers takes no argument, got \"1\"\n"},
+		"check":                     {exitUsage, "kafkaops: check what? Use one of: health\n"},
+		"check nosuch":              {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops check\n"},
+		"check -b kafka-1:9092":     {exitUsage, "kafkaops: unknown shorthand flag: 'b' in -b\n"},
+		"check health now":          {exitUsage, "kafkaops: kafkaops check health takes no argument, got \"now\"\n"},
+		"version 1":                 {exitUsage, "kafkaops: kafkaops version takes no argument, got \"1\"\n"},
+		"completion":                {exitUsage, "kafkaops: completion what? Use one of: bash, fish, powershell, zsh\n"},
+		"completion nosuch":         {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops completion\n"},
+		"completion bash now":       {exitUsage, "kafkaops: kafkaops completion bash takes no argument, got \"now\"\n"},
+		"--bootstrap-server=x help": {exitUsage, "kafkaops: unknown flag: --bootstrap-server\n"},
+	} {
+		r := place{}.run(t.Context(), strings.Fields(line)...)
+		text, silent := r.stdout, r.stderr
+		if want.code != exitOK {
+			text, silent = r.stderr, r.stdout
+			if !strings.Contains(r.stderr, "\nSee 'kafkaops ") || strings.Count(r.stderr, "\n") != 2 {
+				t.Errorf("kafkaops %s: got stderr %q, want the mistake and where help is", line, r.stderr)
+			}
+		}
+		if r.code != want.code || !strings.HasPrefix(text, want.text) || silent != "" {
+			t.Errorf("kafkaops %s: got %+v, want %d and %q", line, r, want.code, want.text)
+		}
+	}
+}
+
+// TestExitCode maps every kind of error.
+func TestExitCode(t *testing.T) {
+	t.Parallel()
+	broken := &fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.EPIPE}
+	for _, tt := range []struct {
+		err    error
+		want   int
+		stderr string
+	}{
+		{nil, exitOK, ""},
+		{errIncomplete, exitFailed, ""},
+		{errUnhealthy, exitUnhealthy, ""},
+		{broken, exitOK, ""},
+		{fmt.Errorf("write: %w", fs.ErrClosed), exitOK, ""},
+		{&fs.PathError{Op: "write", Path: "/dev/stdout", Err: syscall.ENOSPC}, exitFailed, "kafkaops: write /dev/stdout: no space left on device\n"},
+		{context.Canceled, exitInterrupted, ""},
+		{fmt.Errorf("pass: %w", context.Canceled), exitInterrupted, ""},
+		{usagef("--top: %w", errors.New("no\x1b[2J")), exitUsage, "kafkaops: --top: no\\x1b[2J\nSee 'kafkaops lag --help'.\n"},
+		{nagiosError{nagiosCritical}, nagiosCritical, ""},
+		{
+			&source.BootstrapError{Failures: []inspect.Failure{
+				{Address: "a:1", Phase: inspect.PhaseDial, Error: "refused"}, {Address: "b:2", Phase: inspect.PhaseTLS, Error: "expired\nyesterday"},
+			}},
+			exitFailed, "kafkaops: a:1: dial: refused\nkafkaops: b:2: TLS: expired\\nyesterday\n",
+		},
+		{errors.New("one\ntwo"), exitFailed, "kafkaops: one\\ntwo\n"},
+	} {
+		var stderr strings.Builder
+		if got := exitCode(tt.err, &stderr, "kafkaops lag"); got != tt.want {
+			t.Errorf("%v: got exit code %d, want %d", tt.err, got, tt.want)
+		}
+		if diff := cmp.Diff(stderr.String(), tt.stderr); diff != "" {
+			t.Errorf("%v: -got +want:\n%s", tt.err, diff)
+		}
+	}
+}
+
+// TestInterrupted: each command ends with 130 and says nothing, whatever it waits
+// for.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	lines := append(asking(t), "lag --samples 100 --interval 1h", "check health --nagios", "describe --watch -o json")
+	for _, tt := range []struct {
+		name  string
+		fault fakekafka.Faults
+		await kmsg.Key
+	}{
+		{"mute", fakekafka.Faults{Mute: true}, kmsg.ApiVersions},
+		{"hung later", fakekafka.Faults{HangOn: []kmsg.Key{kmsg.DescribeConfigs}}, kmsg.DescribeConfigs},
+	} {
+		for _, line := range lines {
+			t.Run(tt.name+" "+line, func(t *testing.T) {
+				t.Parallel()
+				c := fakekafka.Start(t, healthyModel())
+				c.Break(1, tt.fault)
+				s := place{}.start(t, c.Addr(1), line+" --timeout 10m")
+				await(t, c, tt.await, 1)
+				s.interrupt().want(t, exitInterrupted, "", "")
+			})
+		}
+	}
+	t.Run("between samples", func(t *testing.T) {
+		t.Parallel()
+		c := healthy(t)
+		s := place{}.start(t, c.Addr(1), "lag --samples 3 --interval 1h")
+		// All of a sample's: two brokers lead partitions and are asked six times, the
+		// third one follows only.
+		await(t, c, kmsg.ListOffsets, 2*6+1)
+		s.interrupt().want(t, exitInterrupted, "", "")
+	})
+	t.Run("before it began", func(t *testing.T) {
+		t.Parallel()
+		c := healthy(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		for _, line := range lines {
+			place{}.run(ctx, append(strings.Fields(line), "-b", c.Bootstrap())...).want(t, exitInterrupted, "", "")
+		}
+	})
+}
+
+// noReader is a pipe whose reader has gone, as os.Stdout reports it.
+type noReader struct{ err error }
+
+func (w noReader) Write([]byte) (int, error) {
+	return 0, &fs.PathError{Op: "write", Path: "/dev/stdout", Err: w.err}
+}
+
+// TestClosedPipe ends silently; a full disk does not.
+func TestClosedPipe(t *testing.T) {
+	t.Parallel()
+	c := unhealthy(t)
+	lines := []string{"version", "completion bash", "completion zsh"}
+	for _, command := range asking(t) {
+		for _, flags := range []string{"", " -o wide", " -o json", " -o yaml", " --watch", " --watch -o json", " " + exitCodes[command].flags} {
+			lines = append(lines, command+flags+" -b "+c.Bootstrap())
+		}
+	}
+	lines = append(lines, "check health --nagios -b "+c.Bootstrap())
+	for _, line := range lines {
+		for _, tt := range []struct {
+			err    error
+			code   int
+			stderr string
+		}{
+			{syscall.EPIPE, exitOK, ""},
+			{syscall.ENOSPC, exitFailed, "kafkaops: write /dev/stdout: no space left on device\n"},
+		} {
+			d, env := place{}.double()
+			d.Out = noReader{tt.err}
+			code := run(t.Context(), strings.Fields(line), env)
+			if strings.Contains(line, "--nagios") && tt.code == exitFailed {
+				tt.code = nagiosUnknown
+			}
+			ran{code, d.Stdout.String(), d.Stderr.String()}.want(t, tt.code, "", tt.stderr)
+		}
+	}
+}

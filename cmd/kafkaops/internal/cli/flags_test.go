@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/kafkaops/kafkaops/internal/fakekafka"
+	"github.com/spf13/pflag"
+)
+
+// TestBootstrapPrecedence: flag, environment, and nothing is wrong usage.
+func TestBootstrapPrecedence(t *testing.T) {
+	t.Parallel()
+	byFlag, byEnv := fakekafka.NewModel(1), fakekafka.NewModel(1)
+	byFlag.ClusterID, byEnv.ClusterID = "by-flag", "by-environment"
+	flag, env := fakekafka.Start(t, byFlag).Bootstrap(), fakekafka.Start(t, byEnv).Bootstrap()
+	for _, command := range asking(t) {
+		for _, tt := range []struct {
+			name string
+			env  string
+			args []string
+			want string // the cluster's id, or stderr
+			code int
+		}{
+			{"flag", "", []string{"-b", flag}, "by-flag", exitOK},
+			{"long flag", "", []string{"--bootstrap-server", flag}, "by-flag", exitOK},
+			{"environment", env, nil, "by-environment", exitOK},
+			{"flag before environment", env, []string{"-b", flag}, "by-flag", exitOK},
+			{"flag before a bad environment", "kafka-1", []string{"-b", flag}, "by-flag", exitOK},
+			{"an empty flag is none", env, []string{"-b", ""}, "by-environment", exitOK},
+			{"neither", "", nil, "kafkaops: no cluster named: use --bootstrap-server (-b) host:port, or set KAFKAOPS_BOOTSTRAP_SERVER\n", exitUsage},
+			{"bad environment", "kafka-1", nil, "kafkaops: KAFKAOPS_BOOTSTRAP_SERVER: bootstrap server \"kafka-1\" is not host:port", exitUsage},
+			{"bad flag before environment", env, []string{"-b", "kafka-1"}, "kafkaops: --bootstrap-server: bootstrap server \"kafka-1\" is not host:port", exitUsage},
+		} {
+			p := place{env: map[string]string{"KAFKAOPS_BOOTSTRAP_SERVER": tt.env}}
+			r := p.run(t.Context(), append(append(strings.Fields(command), "-o", "json"), tt.args...)...)
+			told := r.stderr
+			if tt.code == exitOK {
+				told = documents[any](t, r.stdout)[0].Cluster.ID.Or("")
+			}
+			if r.code != tt.code || !strings.HasPrefix(told, tt.want) {
+				t.Errorf("%s, %s: got exit code %d, %q; want %d, %q", command, tt.name, r.code, told, tt.code, tt.want)
+			}
+		}
+	}
+}
+
+// badValues are wrong values of every flag that takes one, with what stderr says.
+// A flag that is not named here fails the test.
+var badValues = map[string]map[string]string{
+	"bootstrap-server": {
+		"kafka-1":                  `--bootstrap-server: bootstrap server "kafka-1" is not host:port (such as kafka-1:9092, or [::1]:9092)`,
+		"kafka-1:0":                `--bootstrap-server: bootstrap server "kafka-1:0": port "0" is not a number from 1 to 65535`,
+		"kafka-1:9092,":            "", // as Kafka's own tools take it
+		",":                        `--bootstrap-server: no bootstrap server in ","`,
+		"PLAINTEXT://kafka-1:9092": `--bootstrap-server: bootstrap server "PLAINTEXT://kafka-1:9092" is not host:port (such as kafka-1:9092, or [::1]:9092)`,
+	},
+	"timeout": {
+		"10":   `--timeout "10": use a duration such as 10s or 1m30s`,
+		"":     `--timeout "": use a duration such as 10s or 1m30s`,
+		"soon": `--timeout "soon": use a duration such as 10s or 1m30s`,
+		"29ms": "--timeout 29ms is too short: the least is 30ms",
+		"-1s":  "--timeout -1s is too short: the least is 30ms",
+		"61m":  "--timeout 1h1m0s is too long: the most is 1h0m0s",
+	},
+	"interval": {
+		"2":     `--interval "2": use a duration such as 10s or 1m30s`,
+		"99ms":  "--interval 99ms is too short: the least is 100ms",
+		"-100h": "--interval -100h0m0s is too short: the least is 100ms",
+	},
+	"output": {
+		"xml":  `--output: unknown output format "xml": use one of table, wide, json, yaml`,
+		"JSON": `--output: unknown output format "JSON": use one of table, wide, json, yaml`,
+		"":     `--output: unknown output format "": use one of table, wide, json, yaml`,
+	},
+	"color": {
+		"yes": `--color: unknown colour mode "yes": use auto, always or never`,
+		"":    `--color: unknown colour mode "": use auto, always or never`,
+	},
+	"watch":     {"maybe": `--watch "maybe": use true or false`},
+	"exit-code": {"3": `--exit-code "3": use true or false`},
+	"topic": {
+		"":      "an empty topic name",
+		"orde[": `topic pattern "orde[" is not a glob: use *, ? and [a-z], and \ before - or ] in brackets`,
+	},
+	"min": {
+		"-1":                  "--min -1: a lag is not negative",
+		"many":                `--min "many": use a whole number`,
+		"1.5":                 `--min "1.5": use a whole number`,
+		"1k":                  `--min "1k": use a whole number`,
+		"9223372036854775808": `--min "9223372036854775808": use a whole number that is not so far out`,
+	},
+	"top": {
+		"-1":                   "--top -1: a number of partitions is not negative",
+		"all":                  `--top "all": use a whole number`,
+		"-9223372036854775809": `--top "-9223372036854775809": use a whole number that is not so far out`,
+	},
+	// A file that cannot be used is no wrong usage: TestCommandConfigPrecedence.
+	"command-config": {},
+	"sort": {
+		"size": `--sort "size": use lag, uncommitted or name`,
+		"":     `--sort "": use lag, uncommitted or name`,
+	},
+	"samples": {
+		"0":    "--samples 0: use 1 to 4096",
+		"-1":   "--samples -1: use 1 to 4096",
+		"4097": "--samples 4097: use 1 to 4096",
+		"few":  `--samples "few": use a whole number`,
+	},
+	"max-lag":         {"-1": "--max-lag -1: a lag is not negative", "10s": `--max-lag "10s": use a whole number`},
+	"max-uncommitted": {"-1": "--max-uncommitted -1: a number of records is not negative"},
+}
+
+// TestBadValues: each is wrong usage, names the flag and what it takes, and
+// nothing is asked.
+func TestBadValues(t *testing.T) {
+	t.Parallel()
+	c := healthy(t)
+	for _, cmd := range commands(t) {
+		path := pathOf(cmd)
+		if cmd.Flags().Lookup("bootstrap-server") == nil {
+			continue
+		}
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			bad, ok := badValues[f.Name]
+			if f.Value.Type() == "bool" && !ok {
+				bad = map[string]string{"maybe": fmt.Sprintf("--%s \"maybe\": use true or false", f.Name)}
+			} else if !ok {
+				t.Errorf("kafkaops %s: no bad value of --%s is tested", path, f.Name)
+			}
+			for value, want := range bad {
+				if want == "" {
+					continue
+				}
+				args := append(strings.Fields(path), "-b", c.Bootstrap(), "--"+f.Name+"="+value)
+				want = "kafkaops: " + want + "\nSee 'kafkaops " + path + " --help'.\n"
+				r := place{}.run(t.Context(), args...)
+				if diff := cmp.Diff(r, ran{exitUsage, "", want}, cmp.AllowUnexported(ran{})); diff != "" {
+					t.Errorf("kafkaops %s --%s=%s: -got +want:\n%s", path, f.Name, value, diff)
+				}
+			}
+		})
+	}
+	if n := len(c.Requests()); n > 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+// TestGoodValues are at the edge, and fine.
+func TestGoodValues(t *testing.T) {
+	t.Parallel()
+	c := healthy(t)
+	for _, line := range []string{
+		"describe --timeout 1h", "describe -o=wide", "describe --color=never --interval 100ms",
+		"lag --top 0", "lag --top 9223372036854775807", "lag --min 9223372036854775807", "lag --samples 1 --interval 1000h",
+		"lag --sort name --all", "describe topics --all=false", "check health --max-lag 9223372036854775807",
+	} {
+		if r := ask(t, c, line); r.code != exitOK || r.stdout == "" || r.stderr != "" {
+			t.Errorf("%s: got %+v, want exit code 0 and an answer", line, r)
+		}
+	}
+	if r := (place{}).run(t.Context(), "describe", "-b", " "+c.Addr(1)+" , "+c.Addr(2)+","); r.code != exitOK {
+		t.Errorf("a list with blanks and a comma at its end: got %+v, want exit code 0", r)
+	}
+}

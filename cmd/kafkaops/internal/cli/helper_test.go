@@ -1,0 +1,281 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
+	"github.com/kafkaops/kafkaops/internal/fakekafka"
+	"github.com/spf13/cobra"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// ran is what a command left behind.
+type ran struct {
+	code           int
+	stdout, stderr string
+}
+
+// place is where a command runs: a terminal, or a pipe where width is 0.
+type place struct {
+	width, height int
+	env           map[string]string
+}
+
+// screen is a usual terminal.
+func screen() place { return place{width: 80, height: 24} }
+
+// double is a terminal in the place, and the Env around it.
+func (p place) double() (*term.Double, Env) {
+	d := term.NewDouble(p.width, p.height)
+	getenv := func(key string) string { return p.env[key] }
+	if p.env != nil {
+		d.Env = p.env
+	}
+	return d, Env{Terminal: d.Terminal, Getenv: getenv}
+}
+
+// run runs one command line to its end.
+func (p place) run(ctx context.Context, args ...string) ran {
+	d, env := p.double()
+	code := run(ctx, args, env)
+	return ran{code, d.Stdout.String(), d.Stderr.String()}
+}
+
+// ask runs a command line, its words split at blanks, against a cluster into a
+// pipe.
+func ask(t *testing.T, c *fakekafka.Cluster, line string) ran {
+	t.Helper()
+	return place{}.ask(t, c, line)
+}
+
+func (p place) ask(t *testing.T, c *fakekafka.Cluster, line string) ran {
+	t.Helper()
+	return p.run(t.Context(), append(strings.Fields(line), "-b", c.Bootstrap())...)
+}
+
+// want compares all that a command left behind.
+func (r ran) want(t *testing.T, code int, stdout, stderr string) {
+	t.Helper()
+	got := ran{r.code, r.stdout, r.stderr}
+	if diff := cmp.Diff(got, ran{code, stdout, stderr}, cmp.AllowUnexported(ran{})); diff != "" {
+		t.Errorf("-got +want:\n%s", diff)
+	}
+}
+
+// names replaces a cluster's addresses by broker-1 and so on, and times by TIME.
+func (r ran) names(c *fakekafka.Cluster) ran {
+	var pairs []string
+	for i, addr := range c.Addrs() {
+		pairs = append(pairs, addr, fmt.Sprintf("broker-%d", i+1))
+	}
+	addresses := strings.NewReplacer(pairs...)
+	replace := func(s string) string { return times.ReplaceAllString(addresses.Replace(s), "TIME") }
+	return ran{r.code, replace(r.stdout), replace(r.stderr)}
+}
+
+var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
+
+// documents decodes a stream of JSON documents, and fails on anything else.
+func documents[T any](t *testing.T, stdout string) []render.Document[T] {
+	t.Helper()
+	var docs []render.Document[T]
+	for dec := json.NewDecoder(strings.NewReader(stdout)); dec.More(); {
+		dec.DisallowUnknownFields()
+		var d render.Document[T]
+		if err := dec.Decode(&d); err != nil {
+			t.Fatalf("stdout is no JSON document: %v\n%s", err, stdout)
+		}
+		docs = append(docs, d)
+	}
+	return docs
+}
+
+// items are those of the only document on stdout.
+func items[T any](t *testing.T, r ran) []T {
+	t.Helper()
+	docs := documents[T](t, r.stdout)
+	if len(docs) != 1 {
+		t.Fatalf("%d documents on stdout, want 1; stderr: %s", len(docs), r.stderr)
+	}
+	if docs[0].Complete != (r.code != exitFailed) || docs[0].Complete != (len(docs[0].Errors) == 0) {
+		t.Errorf("complete = %v with %d errors and exit code %d", docs[0].Complete, len(docs[0].Errors), r.code)
+	}
+	return docs[0].Items
+}
+
+// commands are all commands of the tree, by their path without the program's
+// name, parents first.
+func commands(t *testing.T) []*cobra.Command {
+	t.Helper()
+	_, env := place{}.double()
+	var all []*cobra.Command
+	var walk func(*cobra.Command)
+	walk = func(c *cobra.Command) {
+		all = append(all, c)
+		for _, sub := range c.Commands() {
+			walk(sub)
+		}
+	}
+	walk(newRootCmd(env))
+	return all
+}
+
+// pathOf is the command's words without the program's name.
+func pathOf(c *cobra.Command) string {
+	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
+}
+
+// asking are the paths of all commands that ask a cluster.
+func asking(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, c := range commands(t) {
+		if c.Flags().Lookup("bootstrap-server") != nil {
+			paths = append(paths, pathOf(c))
+		}
+	}
+	if len(paths) < 5 {
+		t.Fatalf("only %q ask a cluster: the tree is not walked", paths)
+	}
+	return paths
+}
+
+// healthy is a cluster of three brokers with two topics and an internal one, and
+// nothing wrong with it.
+func healthy(t *testing.T) *fakekafka.Cluster {
+	t.Helper()
+	return fakekafka.Start(t, healthyModel())
+}
+
+func healthyModel() *fakekafka.Model {
+	m := fakekafka.NewModel(3)
+	for _, name := range []string{"orders", "payments-eu"} {
+		topic := m.AddTopic(name, 2, 3)
+		topic.MinInsyncReplicas = 2
+		for _, p := range topic.Partitions {
+			p.HW = 1000
+		}
+	}
+	internal := m.AddTopic("__consumer_offsets", 1, 3)
+	internal.Internal, internal.MinInsyncReplicas = true, 2
+	return m
+}
+
+// unhealthy has lost two of the three replicas of orders-0: under min ISR.
+func unhealthy(t *testing.T) *fakekafka.Cluster {
+	t.Helper()
+	m := healthyModel()
+	p := m.Topic("orders").Partitions[0]
+	p.Shrink(2, 3)
+	p.SetLEO(1, 1041)
+	return fakekafka.Start(t, m)
+}
+
+// onPass calls step before each pass's first look at the topics, counted from 1.
+func onPass(c *fakekafka.Cluster, step func(n int, m *fakekafka.Model)) {
+	n := 0
+	c.Intercept(func(_ int32, req kmsg.Request) (kmsg.Response, bool) {
+		if _, first := req.(*kmsg.MetadataRequest); first {
+			c.Change(func(m *fakekafka.Model) {
+				n++
+				step(n, m)
+			})
+		}
+		return nil, false
+	})
+}
+
+// patience is how long a test waits for what has to come.
+const patience = 30 * time.Second
+
+// await returns when the brokers have got n requests of a kind.
+func await(t *testing.T, c *fakekafka.Cluster, key kmsg.Key, n int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := c.Await(ctx, key, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tape keeps what is written and lets a test wait for it.
+type tape struct {
+	mu    sync.Mutex
+	buf   bytes.Buffer
+	grown chan struct{}
+}
+
+func newTape() *tape { return &tape{grown: make(chan struct{})} }
+
+func (tp *tape) Write(p []byte) (int, error) {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	close(tp.grown)
+	tp.grown = make(chan struct{})
+	return tp.buf.Write(p)
+}
+
+func (tp *tape) String() string {
+	tp.mu.Lock()
+	defer tp.mu.Unlock()
+	return tp.buf.String()
+}
+
+// await returns what is written once it is enough.
+func (tp *tape) await(t *testing.T, enough func(string) bool) string {
+	t.Helper()
+	limit := time.After(patience)
+	for {
+		tp.mu.Lock()
+		text, grown := tp.buf.String(), tp.grown
+		tp.mu.Unlock()
+		if enough(text) {
+			return text
+		}
+		select {
+		case <-grown:
+		case <-limit:
+			t.Fatalf("still not enough after %s, at the end:\n%s", patience, text[max(0, len(text)-2000):])
+		}
+	}
+}
+
+// started is a command that runs beside the test.
+type started struct {
+	stdout, stderr *tape
+	stop           context.CancelFunc
+	code           chan int
+}
+
+// start runs a command line against a cluster until it ends or the test stops it.
+func (p place) start(t *testing.T, bootstrap, line string) *started {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	d, env := p.double()
+	s := &started{newTape(), newTape(), cancel, make(chan int, 1)}
+	d.Out, d.Err = s.stdout, s.stderr
+	args := append(strings.Fields(line), "-b", bootstrap)
+	var wg sync.WaitGroup
+	wg.Go(func() { s.code <- run(ctx, args, env) })
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+	})
+	return s
+}
+
+// interrupt stops the command and returns what it left behind.
+func (s *started) interrupt() ran {
+	s.stop()
+	return ran{<-s.code, s.stdout.String(), s.stderr.String()}
+}

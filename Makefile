@@ -24,9 +24,10 @@ TEST_TIMEOUT ?= 15m
 
 # Debian packages of what tests need beside Go, each by a command that shows it.
 # -race needs a C compiler; Kafka needs Java, and Maven to fetch it; key stores are
-# made by keytool and openssl.
-NEEDED := java:default-jre-headless keytool:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev openssl:openssl
-MISSING := $(strip $(foreach n,$(NEEDED),$(shell command -v $(firstword $(subst :, ,$(n))) >/dev/null || \
+# made by keytool and openssl; logins by Kerberos need a KDC, in /usr/sbin.
+NEEDED := java:default-jre-headless keytool:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev openssl:openssl \
+	krb5kdc:krb5-kdc kadmin.local:krb5-admin-server
+MISSING := $(strip $(foreach n,$(NEEDED),$(shell PATH="$$PATH:/usr/sbin" command -v $(firstword $(subst :, ,$(n))) >/dev/null || \
 	echo $(lastword $(subst :, ,$(n))))))
 
 .PHONY: help

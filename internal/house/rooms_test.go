@@ -16,7 +16,8 @@ var rooms = []room{
 	// Tools of the house and of tests.
 	{dir: "internal/house"},
 	{dir: "internal/testreport"},
-	{dir: "internal/kafkatest"},
+	{dir: "internal/kafkatest/certs"},
+	{dir: "internal/kafkatest", ours: []string{"internal/kafkatest/certs"}},
 	{dir: "internal/kafkatest/fetch", ours: []string{"internal/kafkatest"}},
 
 	// Rules and formats that several rooms share.
@@ -27,7 +28,9 @@ var rooms = []room{
 	{dir: "pkg/inspect", pure: true},
 	{dir: "pkg/inspect/connect/javaprops", pure: true},
 	{dir: "pkg/inspect/connect/keystore"},
-	{dir: "pkg/inspect/connect", ours: []string{"pkg/inspect"}},
+	{dir: "pkg/inspect/connect", ours: []string{
+		"pkg/inspect", "pkg/inspect/connect/javaprops", "pkg/inspect/connect/keystore",
+	}},
 	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/connect"}},
 	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "pkg/inspect"}, pure: true},
 	{dir: "pkg/inspect/isrlog", ours: []string{"internal/kraft", "pkg/inspect", "pkg/inspect/connect"}},

@@ -92,7 +92,7 @@ func attempt(ctx context.Context, in install, opts Options) (*Cluster, error) {
 	if c.jvm, err = newJVM(ctx, in, dir); err != nil {
 		return nil, err
 	}
-	template, err := in.template(ctx, c.jvm, opts.FormatArgs)
+	template, err := in.template(ctx, c.jvm, opts.formatArgs())
 	if err != nil {
 		return nil, err
 	}
@@ -141,6 +141,11 @@ func (c *Cluster) lay(template string) error {
 		n.ports[plaintext] = port()
 		for name := range sorted(c.opts.Listeners) {
 			n.ports[name] = port()
+		}
+	}
+	for name, l := range c.opts.Security {
+		if err := l.write(name, c.dir); err != nil {
+			return err
 		}
 	}
 	for _, n := range c.inOrder() { // all ports are known now

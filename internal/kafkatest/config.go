@@ -50,6 +50,12 @@ func (c *Cluster) config(n *node) map[string]string {
 			p["listeners"] += "," + name + "://" + n.addr(name)
 		}
 		p["advertised.listeners"] = p["listeners"]
+		for name, l := range c.opts.Security {
+			maps.Copy(p, l.properties(name, c.dir))
+		}
+	}
+	if c.opts.Authorizer {
+		maps.Copy(p, authorizerProperties())
 	}
 	maps.Copy(p, c.opts.Properties)
 	maps.Copy(p, c.opts.BrokerProperties[n.id])

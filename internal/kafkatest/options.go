@@ -31,6 +31,13 @@ type Options struct {
 	// name to security protocol. See Cluster.ListenerAddr.
 	Listeners map[string]string
 
+	// Security is how those listeners authenticate, by their names.
+	Security map[string]ListenerSecurity
+
+	// Authorizer turns the StandardAuthorizer on. Who comes over PLAINTEXT stays
+	// free to do everything, as the nodes must be; others need Cluster.Allow.
+	Authorizer bool
+
 	// LogDirs is how many log directories a broker has; default 1.
 	LogDirs int
 
@@ -79,6 +86,11 @@ func (o Options) check() error {
 		return fmt.Errorf("kafkatest: Options.Controllers is %d: want 1 or more", o.Controllers)
 	case len(o.Racks) > 0 && len(o.Racks) != o.Brokers:
 		return fmt.Errorf("kafkatest: Options.Racks has %d racks for %d brokers: give one each, or none", len(o.Racks), o.Brokers)
+	}
+	for name := range o.Security {
+		if _, ok := o.Listeners[name]; !ok {
+			return fmt.Errorf("kafkatest: Options.Security names listener %s, which Options.Listeners does not", name)
+		}
 	}
 	for id := range o.BrokerProperties {
 		broker := id >= 1 && id <= int32(o.Brokers)

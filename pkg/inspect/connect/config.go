@@ -1,6 +1,7 @@
 package connect
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -8,6 +9,7 @@ import (
 	"time"
 
 	"github.com/IBM/sarama"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
@@ -19,6 +21,8 @@ const ClientID = "kafkaops"
 type Config struct {
 	// Bootstrap holds addresses as host:port, at least one.
 	Bootstrap []string
+	// Security is nil for PLAINTEXT.
+	Security *Security
 }
 
 // ParseBootstrap splits a list as Kafka's own tools take it: host:port, commas
@@ -76,7 +80,14 @@ func (c *Config) Kgo(addr string) (*kgo.Client, error) {
 		kgo.SeedBrokers(addr),
 		kgo.ClientID(ClientID),
 		kgo.SoftwareNameAndVersion(softwareName, softwareVersion),
-		kgo.Dialer(dial),
+		kgo.Dialer(func(ctx context.Context, _, addr string) (net.Conn, error) {
+			limited, conn, err := c.dial(ctx, addr)
+			if err != nil {
+				return nil, err
+			}
+			limited.limit(context.Background()) // from here on the client sets its own
+			return conn, nil
+		}),
 		kgo.RequestRetries(0),
 		kgo.DisableClientMetrics(),
 	)
@@ -84,4 +95,25 @@ func (c *Config) Kgo(addr string) (*kgo.Client, error) {
 		return nil, fmt.Errorf("client for %s: %w", addr, err)
 	}
 	return client, nil
+}
+
+// dial connects and goes through TLS and SASL, all within ctx. It returns the
+// socket, whose limit stays that of ctx, and the connection over it. Errors are
+// of type *Error.
+func (c *Config) dial(ctx context.Context, addr string) (*limitedConn, *sniffedConn, error) {
+	began := time.Now()
+	raw, err := dial(ctx, addr)
+	if err != nil {
+		return nil, nil, newError(addr, inspect.PhaseDial, "", err, time.Since(began))
+	}
+	limited := newLimitedConn(raw)
+	limited.limit(ctx)
+	stop := context.AfterFunc(ctx, limited.abort)
+	defer stop()
+	conn, err := c.Security.secure(ctx, limited, addr)
+	if err != nil {
+		_ = raw.Close()
+		return nil, nil, err
+	}
+	return limited, conn, nil
 }

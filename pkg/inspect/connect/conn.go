@@ -25,8 +25,11 @@ const abandonAfter = 50 * time.Millisecond
 type Conn struct {
 	addr   string
 	raw    *limitedConn
+	peer   *sniffedConn
 	broker *sarama.Broker
-	apis   map[int16]versionRange
+	// security is what the connection was made with, or nil.
+	security *Security
+	apis     map[int16]versionRange
 	// features are the finalized feature levels; nil where the broker tells none
 	// (before Kafka 2.7).
 	features map[string]int16
@@ -39,13 +42,12 @@ type versionRange struct{ min, max int16 }
 // Open dials addr, authenticates where the config says so, and asks ApiVersions,
 // all within ctx. Errors are of type *Error.
 func (c *Config) Open(ctx context.Context, addr string) (*Conn, error) {
-	began := time.Now()
-	raw, err := dial(ctx, "tcp", addr)
+	raw, peer, err := c.dial(ctx, addr)
 	if err != nil {
-		return nil, newError(addr, inspect.PhaseDial, "", err, time.Since(began))
+		return nil, err
 	}
-	conn := &Conn{addr: addr, raw: newLimitedConn(raw), broker: sarama.NewBroker(addr)}
-	if err := conn.broker.Open(c.sarama(conn.raw)); err != nil {
+	conn := &Conn{addr: addr, raw: raw, peer: peer, broker: sarama.NewBroker(addr), security: c.Security}
+	if err := conn.broker.Open(c.sarama(peer)); err != nil {
 		_ = raw.Close()
 		return nil, newError(addr, inspect.PhaseRequest, "ApiVersions", err, 0)
 	}
@@ -175,8 +177,11 @@ func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.
 }
 
 func (c *Conn) fail(request string, err error, after time.Duration) error {
-	if sniffed := c.raw.sniffed(); sniffed != nil {
+	if sniffed := c.peer.sniffed(); sniffed != nil {
 		err = sniffed
 	}
-	return newError(c.addr, inspect.PhaseRequest, request, err, after)
+	e := newError(c.addr, inspect.PhaseRequest, request, err, after)
+	guess(e, c.peer)
+	c.security.addOutdated(e)
+	return e
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -41,7 +42,7 @@ func TestCause(t *testing.T) {
 		{inspect.PhaseRequest, "ListOffsets", syscall.ECONNRESET, "a:1: closed the connection on ListOffsets", false, true},
 		{inspect.PhaseRequest, "ListOffsets", syscall.EPIPE, "a:1: closed the connection on ListOffsets", false, true},
 		{inspect.PhaseRequest, "ListOffsets", net.ErrClosed, "a:1: closed the connection on ListOffsets", false, true},
-		{inspect.PhaseRequest, "ApiVersions", io.EOF, "a:1: closed the connection on ApiVersions, as a TLS or SASL listener does when spoken to in plain text", false, true},
+		{inspect.PhaseRequest, "ApiVersions", io.EOF, "a:1: closed the connection on ApiVersions", false, true},
 		{inspect.PhaseRequest, "Metadata", errors.New("kafka: invalid length"), "a:1: Metadata: kafka: invalid length", false, false},
 	} {
 		err := newError("a:1", tt.phase, tt.request, tt.err, 3*time.Second)
@@ -50,6 +51,34 @@ func TestCause(t *testing.T) {
 		}
 		if !errors.Is(err, tt.err) {
 			t.Errorf("%v is not beneath %v", tt.err, err)
+		}
+	}
+}
+
+func TestGuess(t *testing.T) {
+	t.Parallel()
+	const plain, sasl = ", as a TLS or SASL listener does when spoken to in plain text", ", as a SASL listener does to a client that has not authenticated"
+	for _, tt := range []struct {
+		name    string
+		conn    *sniffedConn
+		request string
+		err     error
+		want    string
+	}{
+		{"ApiVersions in plain text", &sniffedConn{}, "ApiVersions", io.EOF, plain},
+		{"ApiVersions over TLS", &sniffedConn{shake: &handshake{}}, "ApiVersions", io.EOF, ""},
+		{"Metadata", &sniffedConn{}, "Metadata", io.EOF, sasl},
+		{"DescribeCluster over TLS", &sniffedConn{shake: &handshake{}}, "DescribeCluster", io.EOF, sasl},
+		{"Metadata behind SASL", &sniffedConn{authenticated: true}, "Metadata", io.EOF, ""},
+		{"a later request", &sniffedConn{}, "ListOffsets", io.EOF, ""},
+		{"sniffed", &sniffedConn{foreign: errSpeaksTLS}, "ApiVersions", io.EOF, ""},
+		{"no end", &sniffedConn{}, "ApiVersions", os.ErrDeadlineExceeded, ""},
+	} {
+		e := newError("a:1", inspect.PhaseRequest, tt.request, tt.err, 0)
+		before := e.Cause
+		guess(e, tt.conn)
+		if got := strings.TrimPrefix(e.Cause, before); got != tt.want {
+			t.Errorf("%s: added %q, want %q", tt.name, got, tt.want)
 		}
 	}
 }

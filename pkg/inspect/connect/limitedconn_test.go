@@ -169,7 +169,7 @@ func TestSniff(t *testing.T) {
 			t.Parallel()
 			peer, conn := net.Pipe()
 			defer peer.Close()
-			c := newLimitedConn(conn)
+			c := newSniffedConn(conn)
 			defer c.Close()
 			go func() {
 				_, _ = io.WriteString(peer, tt.first)

@@ -97,6 +97,8 @@ var badValues = map[string]map[string]string{
 		"all":                  `--top "all": use a whole number`,
 		"-9223372036854775809": `--top "-9223372036854775809": use a whole number that is not so far out`,
 	},
+	// A file that cannot be used is no wrong usage: TestCommandConfigPrecedence.
+	"command-config": {},
 	"sort": {
 		"size": `--sort "size": use lag, uncommitted or name`,
 		"":     `--sort "": use lag, uncommitted or name`,

@@ -25,17 +25,19 @@ const (
 
 // options are the flags of every command that asks a cluster.
 type options struct {
-	bootstrap string
-	timeout   time.Duration
-	output    string
-	watch     bool
-	interval  time.Duration
-	color     string
+	bootstrap     string
+	commandConfig string
+	timeout       time.Duration
+	output        string
+	watch         bool
+	interval      time.Duration
+	color         string
 }
 
 func (o *options) register(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&o.bootstrap, "bootstrap-server", "b", "", "`host:port,…` to begin with (env "+envBootstrap+")")
+	o.registerCommandConfig(cmd)
 	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one whole pass, from the first dial to the last answer; one request gets a third of it")
 	f.StringVarP(&o.output, "output", "o", string(render.FormatTable), "table, wide, json or yaml")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted; in place on a terminal")
@@ -81,6 +83,15 @@ func (o *options) open(env Env) (*session, error) {
 	if bootstrap == "" {
 		bootstrap, from = env.Getenv(envBootstrap), envBootstrap
 	}
+	security, err := o.security(env)
+	if err != nil {
+		return nil, err
+	}
+	if bootstrap == "" {
+		if bootstrap, err = security.Bootstrap(); err != nil {
+			return nil, err
+		}
+	}
 	if bootstrap == "" {
 		return nil, usagef("no cluster named: use --bootstrap-server (-b) host:port, or set %s", envBootstrap)
 	}
@@ -91,7 +102,7 @@ func (o *options) open(env Env) (*session, error) {
 	t := env.Terminal
 	return &session{
 		opts: *o, terminal: t,
-		source: source.New(connect.Config{Bootstrap: addrs}, o.timeout),
+		source: source.New(connect.Config{Bootstrap: addrs, Security: security}, o.timeout),
 		view: render.View{
 			Format: format, Terminal: t.IsTTY && !format.Structured(),
 			Color: t.UseColor(color, format.Structured()), Stream: o.watch,

@@ -1,0 +1,98 @@
+package connect
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect/javaprops"
+	"golang.org/x/oauth2"
+)
+
+const (
+	// refreshBefore is how long before its end a token is replaced.
+	refreshBefore = 30 * time.Second
+	// keepUndated is how long a token is kept whose end the endpoint does not tell.
+	keepUndated = time.Minute
+)
+
+// tokenEndpoint keeps one token for all connections.
+type tokenEndpoint struct {
+	fetch func(context.Context) (*oauth2.Token, error)
+	// shown is the address without what may be secret in it.
+	shown  string
+	secret javaprops.Secret
+
+	mu    sync.Mutex
+	token string
+	until time.Time
+}
+
+func (t *tokenEndpoint) get(ctx context.Context) (string, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.token != "" && time.Now().Before(t.until) {
+		return t.token, nil
+	}
+	token, err := t.fetch(ctx)
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "", err
+	case err != nil:
+		return "", &wordedError{text: t.hide(fmt.Sprintf("token endpoint %s: %s", t.shown, tokenError(err)))}
+	}
+	t.token, t.until = token.AccessToken, token.Expiry.Add(-refreshBefore)
+	if token.Expiry.IsZero() {
+		t.until = time.Now().Add(keepUndated)
+	}
+	return t.token, nil
+}
+
+func (t *tokenEndpoint) forget() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.token = ""
+}
+
+// hide takes out the secret, which an endpoint may echo where it refuses.
+func (t *tokenEndpoint) hide(text string) string {
+	secret := t.secret.Reveal()
+	if secret == "" {
+		return text
+	}
+	const hidden = "[hidden]"
+	text = strings.ReplaceAll(text, secret, hidden)
+	return strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(secret)), hidden)
+}
+
+// maxTokenBytes is far more than brokers take, and less than a wrong file may have.
+const maxTokenBytes = 1 << 20
+
+// tokenFile is a token that something else keeps fresh, such as a service
+// account's in Kubernetes.
+type tokenFile struct{ path string }
+
+func (t *tokenFile) get(context.Context) (string, error) {
+	f, err := os.Open(t.path)
+	if err != nil {
+		return "", &wordedError{text: fmt.Sprintf("token: %v", err)}
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxTokenBytes))
+	if err != nil {
+		return "", &wordedError{text: fmt.Sprintf("token: %v", err)}
+	}
+	token := strings.TrimSpace(string(text))
+	if token == "" {
+		return "", &wordedError{text: fmt.Sprintf("token: %s is empty", t.path)}
+	}
+	return token, nil
+}
+
+func (t *tokenFile) forget() {}

@@ -262,12 +262,15 @@ type Failure struct {
 }
 
 // Compare orders failures by broker (those without one first), address, request
-// and topic.
+// and topic; one request that is sent for two purposes fails twice, so by what is
+// lost as well. Answers that come in another order must not show.
 func (f Failure) Compare(other Failure) int {
 	return cmp.Or(
 		cmp.Compare(f.Broker.Or(NoBroker), other.Broker.Or(NoBroker)),
 		cmp.Compare(f.Address, other.Address),
 		cmp.Compare(f.Request, other.Request),
 		cmp.Compare(f.Topic, other.Topic),
+		cmp.Compare(f.Error, other.Error),
+		cmp.Compare(f.Lost, other.Lost),
 	)
 }

@@ -176,6 +176,8 @@ func (p *pass) keepGroupsTopics() {
 		}
 	}
 	p.snap.Topics = slices.DeleteFunc(p.snap.Topics, func(t inspect.Topic) bool { return !used[t.Name] })
+	p.mu.Lock() // the quorum is asked meanwhile, and may fail
+	defer p.mu.Unlock()
 	p.failures = slices.DeleteFunc(p.failures, func(f inspect.Failure) bool {
 		return f.Request == "Metadata" && f.Topic != "" && !used[f.Topic]
 	})

@@ -267,7 +267,7 @@ func TestUnreachableOrMuteBootstrap(t *testing.T) {
 			for _, format := range []string{"table", "wide", "json", "yaml"} {
 				t.Run(strings.Join([]string{tt.name, command, format}, " "), func(t *testing.T) {
 					t.Parallel()
-					const timeout = 600 * time.Millisecond
+					const timeout = 1500 * time.Millisecond
 					addr := tt.addr(t)
 					began := time.Now()
 					r := place{}.run(t.Context(), append(strings.Fields(command), "-b", addr, "-o", format, "--timeout", timeout.String())...)

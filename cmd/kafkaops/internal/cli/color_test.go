@@ -17,6 +17,8 @@ func TestEscapeBytes(t *testing.T) {
 	c := unhealthy(t)
 	c.Change(func(m *fakekafka.Model) {
 		m.Broker(3).Rack = "r\x1b[31m"
+		transact(m)
+		reassign(m)
 		m.Deny = []kmsg.Key{kmsg.DescribeLogDirs}
 	})
 	with := func(key, value string) place {
@@ -77,6 +79,8 @@ var sgr = regexp.MustCompile("\x1b\\[[0-9;]*m")
 func TestStatusIsAWord(t *testing.T) {
 	t.Parallel()
 	c := unhealthy(t)
+	c.Change(transact)
+	c.Change(reassign)
 	for _, command := range asking(t) {
 		colored, plain := screen().ask(t, c, command), screen().ask(t, c, command+" --color never")
 		if got := sgr.ReplaceAllString(colored.stdout, ""); seconds.ReplaceAllString(got, "") != seconds.ReplaceAllString(plain.stdout, "") {

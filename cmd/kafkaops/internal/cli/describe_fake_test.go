@@ -63,7 +63,7 @@ func TestDescribeFake(t *testing.T) {
 			args: "describe reassignments --samples 2 --interval 100ms", stdout: "orders-0\t1\t1,2,3\t1,2,3\tnone\t3\t10000\t3000\t30\t0\t-\tcopying",
 		},
 		{name: "no reassignment", args: "describe reassignments orders", stdout: "PARTITION"},
-		{name: "reassignments of no topic", args: "describe reassignments nope*", exit: 1, stderr: "no topic matches"},
+		{name: "reassignments of no topic", args: "describe reassignments nope*", exit: 1, stderr: "matches no topic"},
 		{name: "samples", args: "describe reassignments --samples 0", exit: 2, stderr: "--samples 0"},
 		{
 			name: "log dir offline", alter: func(m *fakekafka.Model) { m.Broker(2).LogDirs = []fakekafka.LogDir{{Path: "/d", Offline: true}} },
@@ -77,7 +77,7 @@ func TestDescribeFake(t *testing.T) {
 			args: "describe configs --exit-code", exit: 3, stdout: "broker\t2\treplica.lag.time.max.ms\t7\tnone\tSTATIC_BROKER_CONFIG\tdisagree,set",
 		},
 		{name: "configs refused", alter: deny(kmsg.DescribeConfigs), args: "describe configs", exit: 1, stderr: "grant DESCRIBE_CONFIGS on the cluster"},
-		{name: "configs of no topic", args: "describe configs nope*", exit: 1, stderr: "no topic matches"},
+		{name: "configs of no topic", args: "describe configs nope*", exit: 1, stderr: "matches no topic"},
 		{
 			name: "a transaction that hangs", alter: func(m *fakekafka.Model) {
 				p := m.Topic("orders").Partitions[1]

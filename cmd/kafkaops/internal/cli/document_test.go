@@ -23,11 +23,18 @@ var documentsOf = map[string]struct {
 	kind render.Kind
 	item any
 }{
-	"describe":         {render.KindCluster, render.ClusterItem{}},
-	"describe topics":  {render.KindPartition, render.PartitionItem{}},
-	"describe brokers": {render.KindBroker, render.BrokerItem{}},
-	"lag":              {render.KindReplicaLag, render.LagItem{}},
-	"check health":     {render.KindHealth, render.HealthItem{}},
+	"describe":               {render.KindCluster, render.ClusterItem{}},
+	"describe topics":        {render.KindPartition, render.PartitionItem{}},
+	"describe brokers":       {render.KindBroker, render.BrokerItem{}},
+	"describe configs":       {render.KindConfig, render.ConfigItem{}},
+	"describe features":      {render.KindFeature, render.FeatureItem{}},
+	"describe log-dirs":      {render.KindLogDir, render.DirItem{}},
+	"describe quorum":        {render.KindQuorum, render.QuorumItem{}},
+	"describe reassignments": {render.KindReassignment, render.ReassignmentItem{}},
+	"describe transactions":  {render.KindTransaction, render.TransactionItem{}},
+	"lag":                    {render.KindReplicaLag, render.LagItem{}},
+	"lag groups":             {render.KindGroupLag, render.GroupItem{}},
+	"check health":           {render.KindHealth, render.HealthItem{}},
 }
 
 // states are clusters in which different things are unknown, empty or wrong.
@@ -49,7 +56,11 @@ func states(t *testing.T) map[string]*fakekafka.Cluster {
 			m.APIs[kmsg.DescribeLogDirs] = fakekafka.VersionRange{Max: 1}
 		}),
 		"refused": changed(func(m *fakekafka.Model) {
-			m.Deny = []kmsg.Key{kmsg.DescribeConfigs, kmsg.ListPartitionReassignments, kmsg.DescribeLogDirs, kmsg.ListOffsets}
+			transact(m)
+			m.Deny = []kmsg.Key{
+				kmsg.DescribeConfigs, kmsg.ListPartitionReassignments, kmsg.DescribeLogDirs, kmsg.ListOffsets, kmsg.DescribeQuorum,
+				kmsg.DescribeTransactions, kmsg.OffsetFetch,
+			}
 		}),
 		"unhealthy": changed(func(m *fakekafka.Model) {
 			p := m.Topic("orders").Partitions[0]
@@ -58,6 +69,19 @@ func states(t *testing.T) map[string]*fakekafka.Cluster {
 			m.Topic("payments-eu").Partitions[0].Adding = []int32{2, 3}
 			m.Broker(3).LogDirs = []fakekafka.LogDir{{Path: "/c"}, {Path: "/b"}, {Path: "/a", Offline: true}}
 			m.Broker(2).Fenced = true
+		}),
+		"busy": changed(func(m *fakekafka.Model) {
+			reassign(m)
+			transact(m)
+			m.Group("billing").Commit("orders", 7, 5) // of no partition
+			audit := m.AddGroup("audit", fakekafka.ConsumerGroup)
+			audit.Join("audit-1", "payments-eu", 0)
+			audit.Commit("payments-eu", 0, 1200)
+			m.AddGroup("workflow", fakekafka.ShareGroup).Coordinator = 3
+			m.Quorum = fakekafka.NewQuorum(3, 1, 2, 3)
+			m.Quorum.Voter(102).LastFetchMs = -1
+			m.Quorum.Voter(102).LastCaughtUpMs = -1
+			m.Quorum.Voter(103).Host, m.Quorum.Voter(103).Port = "controller-3", 9093
 		}),
 		"silent broker": silent,
 	}
@@ -112,6 +136,12 @@ func TestDocuments(t *testing.T) {
 func reorder(m *fakekafka.Model) {
 	slices.Reverse(m.Brokers)
 	slices.Reverse(m.Topics)
+	slices.Reverse(m.Groups)
+	slices.Reverse(m.Transactions)
+	if m.Quorum != nil {
+		slices.Reverse(m.Quorum.Voters)
+		slices.Reverse(m.Quorum.Observers)
+	}
 	for _, b := range m.Brokers {
 		slices.Reverse(b.LogDirs[1:])
 	}
@@ -135,9 +165,9 @@ func takes(command, flags string) bool {
 	case "--max-lag 10":
 		return command == "check health"
 	case "--samples 2 --interval 100ms":
-		return command == "lag"
+		return slices.Contains([]string{"lag", "lag groups", "describe reassignments"}, command)
 	}
-	return command == "lag" || command == "describe topics"
+	return slices.Contains([]string{"lag", "lag groups", "describe topics", "describe configs", "describe reassignments"}, command)
 }
 
 func decodeJSON(t *testing.T, text string, into any) {

@@ -23,57 +23,97 @@ var exitCodes = map[string]struct {
 	// these flags more.
 	unhealthy, judged int
 	flags             string
+	// ill makes a cluster unhealthy in what the command judges; nil is any
+	// unhealthy one.
+	ill func(*fakekafka.Model)
+	// refused is a request that the command cannot answer in full without.
+	refused kmsg.Key
+	// bootstrapOnly commands need no answer of any other broker.
+	bootstrapOnly bool
 }{
-	"describe":         {exitOK, exitUnhealthy, "--exit-code"},
-	"describe topics":  {exitOK, exitUnhealthy, "--exit-code"},
-	"describe brokers": {exitOK, exitUnhealthy, "--exit-code"},
-	"lag":              {exitOK, exitUnhealthy, "--exit-code"},
-	"check health":     {exitUnhealthy, exitUnhealthy, "--max-lag 100000"},
+	"describe":         {exitOK, exitUnhealthy, "--exit-code", nil, kmsg.DescribeConfigs, false},
+	"describe topics":  {exitOK, exitUnhealthy, "--exit-code", nil, kmsg.DescribeConfigs, true},
+	"describe brokers": {exitOK, exitUnhealthy, "--exit-code", nil, kmsg.DescribeConfigs, false},
+	"describe configs": {exitOK, exitUnhealthy, "--exit-code", func(m *fakekafka.Model) {
+		m.Broker(1).Configs = map[string]string{"replica.lag.time.max.ms": "8"}
+		m.Broker(2).Configs = map[string]string{"replica.lag.time.max.ms": "7"}
+	}, kmsg.DescribeConfigs, false},
+	"describe features": {exitOK, exitUnhealthy, "--exit-code", func(m *fakekafka.Model) {
+		m.Broker(2).Supported = map[string]fakekafka.VersionRange{"metadata.version": {Min: 7, Max: 40}}
+	}, kmsg.DescribeQuorum, false},
+	"describe log-dirs": {exitOK, exitUnhealthy, "--exit-code", func(m *fakekafka.Model) {
+		m.Broker(2).LogDirs = []fakekafka.LogDir{{Path: "/b"}, {Path: "/a", Offline: true}}
+	}, kmsg.DescribeLogDirs, false},
+	"describe quorum": {exitOK, exitUnhealthy, "--exit-code", func(m *fakekafka.Model) {
+		m.Quorum = fakekafka.NewQuorum(3)
+		m.Quorum.Voter(103).LastFetchMs -= 60_000
+	}, kmsg.DescribeQuorum, true},
+	// A reassignment is nothing ill, and there is no --exit-code.
+	"describe reassignments": {exitOK, exitOK, "--samples 2 --interval 100ms", reassign, kmsg.ListPartitionReassignments, false},
+	"describe transactions": {exitOK, exitUnhealthy, "--exit-code", func(m *fakekafka.Model) {
+		m.Topic("orders").Partitions[1].Producers[0].LastTimestampMs = 1
+		m.Transactions = nil
+	}, kmsg.DescribeProducers, false},
+	"lag": {exitOK, exitUnhealthy, "--exit-code", nil, kmsg.DescribeConfigs, false},
+	"lag groups": {exitOK, exitUnhealthy, "--exit-code --min 1000", func(m *fakekafka.Model) {
+		m.Group("billing").Commit("orders", 1, 0)
+	}, kmsg.OffsetFetch, false},
+	"check health": {exitUnhealthy, exitUnhealthy, "--max-lag 100000", nil, kmsg.DescribeConfigs, false},
 }
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	well, ill := healthy(t), unhealthy(t)
-	broken := unhealthy(t) // 1 beats 3
-	broken.Break(3, fakekafka.Faults{CloseOn: []kmsg.Key{kmsg.ApiVersions}})
-	denied := fakekafka.NewModel(1)
-	denied.AddTopic("t", 1, 1)
-	denied.Deny = []kmsg.Key{kmsg.DescribeConfigs}
-	refusing := fakekafka.Start(t, denied)
 	for _, command := range asking(t) {
 		codes, ok := exitCodes[command]
 		if !ok {
 			t.Errorf("kafkaops %s has no exit codes in this test", command)
 			continue
 		}
-		for _, format := range []string{"table", "json"} {
-			for _, tt := range []struct {
-				state string
-				c     *fakekafka.Cluster
-				flags string
-				want  int
-			}{
-				{"healthy", well, "", exitOK},
-				{"healthy, judged", well, codes.flags, exitOK},
-				{"unhealthy", ill, "", codes.unhealthy},
-				{"unhealthy, judged", ill, codes.flags, codes.judged},
-				{"refused", refusing, codes.flags, exitFailed},
-				{"bad flag", well, "--no-such-flag", exitUsage},
-				{"bad value", well, "--timeout soon", exitUsage},
-			} {
-				r := ask(t, tt.c, command+" -o "+format+" "+tt.flags)
-				if r.code != tt.want || (r.stdout == "") != (tt.want == exitUsage) || (r.stderr == "") != (tt.want == exitOK || tt.want == exitUnhealthy) {
-					t.Errorf("%s -o %s, %s: got exit code %d, %d bytes on stdout, stderr %q; want %d",
-						command, format, tt.state, r.code, len(r.stdout), r.stderr, tt.want)
+		t.Run(command, func(t *testing.T) {
+			t.Parallel()
+			started := func(changes ...func(*fakekafka.Model)) *fakekafka.Cluster {
+				m := healthyModel()
+				transact(m)
+				for _, change := range changes {
+					if change != nil {
+						change(m)
+					}
+				}
+				return fakekafka.Start(t, m)
+			}
+			well, ill := started(), started(makeUnhealthy, codes.ill)
+			broken := started(makeUnhealthy, codes.ill) // 1 beats 3
+			broken.Break(3, fakekafka.Faults{CloseOn: []kmsg.Key{kmsg.ApiVersions}})
+			refusing := started(codes.ill, deny(codes.refused))
+			for _, format := range []string{"table", "json"} {
+				for _, tt := range []struct {
+					state string
+					c     *fakekafka.Cluster
+					flags string
+					want  int
+				}{
+					{"healthy", well, "", exitOK},
+					{"healthy, judged", well, codes.flags, exitOK},
+					{"unhealthy", ill, "", codes.unhealthy},
+					{"unhealthy, judged", ill, codes.flags, codes.judged},
+					{"refused", refusing, codes.flags, exitFailed},
+					{"bad flag", well, "--no-such-flag", exitUsage},
+					{"bad value", well, "--timeout soon", exitUsage},
+				} {
+					r := ask(t, tt.c, command+" -o "+format+" "+tt.flags)
+					if r.code != tt.want || (r.stdout == "") != (tt.want == exitUsage) || (r.stderr == "") != (tt.want == exitOK || tt.want == exitUnhealthy) {
+						t.Errorf("-o %s, %s: got exit code %d, %d bytes on stdout, stderr %q; want %d",
+							format, tt.state, r.code, len(r.stdout), r.stderr, tt.want)
+					}
+				}
+				if codes.bootstrapOnly {
+					continue
+				}
+				if r := ask(t, broken, command+" -o "+format+" "+codes.flags); r.code != exitFailed || r.stdout == "" {
+					t.Errorf("-o %s: got exit code %d with a broker that does not answer and ill health; 1 beats 3", format, r.code)
 				}
 			}
-			if command == "describe topics" {
-				continue // needs no answer of broker 3
-			}
-			if r := ask(t, broken, command+" -o "+format+" "+codes.flags); r.code != exitFailed || r.stdout == "" {
-				t.Errorf("%s -o %s: got exit code %d with a broker that does not answer and ill health; 1 beats 3", command, format, r.code)
-			}
-		}
+		})
 	}
 }
 
@@ -168,19 +208,24 @@ func TestInterrupted(t *testing.T) {
 	lines := append(asking(t), "lag --samples 100 --interval 1h", "check health --nagios", "describe --watch -o json")
 	for _, tt := range []struct {
 		name  string
-		fault fakekafka.Faults
-		await kmsg.Key
+		fault func(line string) (f fakekafka.Faults, await kmsg.Key)
 	}{
-		{"mute", fakekafka.Faults{Mute: true}, kmsg.ApiVersions},
-		{"hung later", fakekafka.Faults{HangOn: []kmsg.Key{kmsg.DescribeConfigs}}, kmsg.DescribeConfigs},
+		{"mute", func(string) (fakekafka.Faults, kmsg.Key) { return fakekafka.Faults{Mute: true}, kmsg.ApiVersions }},
+		{"hung later", func(line string) (fakekafka.Faults, kmsg.Key) {
+			key := laterRequest(line)
+			return fakekafka.Faults{HangOn: []kmsg.Key{key}}, key
+		}},
 	} {
 		for _, line := range lines {
 			t.Run(tt.name+" "+line, func(t *testing.T) {
 				t.Parallel()
-				c := fakekafka.Start(t, healthyModel())
-				c.Break(1, tt.fault)
+				m := healthyModel()
+				transact(m)
+				c := fakekafka.Start(t, m)
+				fault, key := tt.fault(line)
+				c.Break(1, fault)
 				s := place{}.start(t, c.Addr(1), line+" --timeout 10m")
-				await(t, c, tt.await, 1)
+				await(t, c, key, 1)
 				s.interrupt().want(t, exitInterrupted, "", "")
 			})
 		}
@@ -203,6 +248,21 @@ func TestInterrupted(t *testing.T) {
 			place{}.run(ctx, append(strings.Fields(line), "-b", c.Bootstrap())...).want(t, exitInterrupted, "", "")
 		}
 	})
+}
+
+// laterRequest is one that the command sends to the bootstrap broker once it
+// knows the brokers.
+func laterRequest(line string) kmsg.Key {
+	for command, key := range map[string]kmsg.Key{
+		"describe features": kmsg.DescribeQuorum, "describe quorum": kmsg.DescribeQuorum, "describe log-dirs": kmsg.DescribeLogDirs,
+		"describe reassignments": kmsg.ListPartitionReassignments, "describe transactions": kmsg.ListTransactions,
+		"lag groups": kmsg.OffsetFetch,
+	} {
+		if strings.HasPrefix(line, command) {
+			return key
+		}
+	}
+	return kmsg.DescribeConfigs
 }
 
 // noReader is a pipe whose reader has gone, as os.Stdout reports it.

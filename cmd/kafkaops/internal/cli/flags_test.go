@@ -109,8 +109,38 @@ var badValues = map[string]map[string]string{
 		"4097": "--samples 4097: use 1 to 4096",
 		"few":  `--samples "few": use a whole number`,
 	},
+	"group": {
+		"":      "an empty group name",
+		"bill[": `group pattern "bill[" is not a glob: use *, ? and [a-z], and \ before - or ] in brackets`,
+	},
+	"state": {
+		"Stabel":       `--state "Stabel": use Stable, Empty, Dead, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, NotReady`,
+		"Empty,Stabel": `--state "Stabel": use Stable, Empty, Dead, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, NotReady`,
+		"Empty,":       `--state "": use Stable, Empty, Dead, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, NotReady`,
+	},
+	"type": {
+		"new":         `--type "new": use classic, consumer, share, streams`,
+		"classic,new": `--type "new": use classic, consumer, share, streams`,
+	},
 	"max-lag":         {"-1": "--max-lag -1: a lag is not negative", "10s": `--max-lag "10s": use a whole number`},
 	"max-uncommitted": {"-1": "--max-uncommitted -1: a number of records is not negative"},
+}
+
+// badValuesOf are those of commands in which a flag of the same name means
+// something else.
+var badValuesOf = map[string]map[string]map[string]string{
+	"lag groups": {
+		"top": {
+			"-1":                   "--top -1: a number of groups is not negative",
+			"all":                  `--top "all": use a whole number`,
+			"-9223372036854775809": `--top "-9223372036854775809": use a whole number that is not so far out`,
+		},
+		"sort": {
+			"size":        `--sort "size": use lag or name`,
+			"uncommitted": `--sort "uncommitted": use lag or name`,
+			"":            `--sort "": use lag or name`,
+		},
+	},
 }
 
 // TestBadValues: each is wrong usage, names the flag and what it takes, and
@@ -124,7 +154,10 @@ func TestBadValues(t *testing.T) {
 			continue
 		}
 		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
-			bad, ok := badValues[f.Name]
+			bad, ok := badValuesOf[path][f.Name]
+			if !ok {
+				bad, ok = badValues[f.Name]
+			}
 			if f.Value.Type() == "bool" && !ok {
 				bad = map[string]string{"maybe": fmt.Sprintf("--%s \"maybe\": use true or false", f.Name)}
 			} else if !ok {

@@ -72,16 +72,22 @@ func (r ran) want(t *testing.T, code int, stdout, stderr string) {
 	}
 }
 
-// names replaces a cluster's addresses by broker-1 and so on, and times by TIME.
+// names replaces a cluster's addresses by broker-1 and so on, times by TIME, and
+// ages by AGE.
 func (r ran) names(c *fakekafka.Cluster) ran {
 	var pairs []string
 	for i, addr := range c.Addrs() {
 		pairs = append(pairs, addr, fmt.Sprintf("broker-%d", i+1))
 	}
 	addresses := strings.NewReplacer(pairs...)
-	replace := func(s string) string { return times.ReplaceAllString(addresses.Replace(s), "TIME") }
+	replace := func(s string) string {
+		return ages.ReplaceAllString(times.ReplaceAllString(addresses.Replace(s), "TIME"), "${1}\"AGE\"")
+	}
 	return ran{r.code, replace(r.stdout), replace(r.stderr)}
 }
+
+// ages are takenAt less something that stands.
+var ages = regexp.MustCompile(`("?openMs"?: )\d+`)
 
 var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 
@@ -150,8 +156,8 @@ func asking(t *testing.T) []string {
 	return paths
 }
 
-// healthy is a cluster of three brokers with two topics and an internal one, and
-// nothing wrong with it.
+// healthy is a cluster of three brokers with two topics, an internal one and a
+// group, and nothing wrong with it.
 func healthy(t *testing.T) *fakekafka.Cluster {
 	t.Helper()
 	return fakekafka.Start(t, healthyModel())
@@ -168,17 +174,44 @@ func healthyModel() *fakekafka.Model {
 	}
 	internal := m.AddTopic("__consumer_offsets", 1, 3)
 	internal.Internal, internal.MinInsyncReplicas = true, 2
+	group := m.AddGroup("billing", fakekafka.ClassicGroup)
+	group.Coordinator = 1
+	group.Join("billing-1", "orders", 0, 1)
+	group.Commit("orders", 0, 1000)
+	group.Commit("orders", 1, 960)
 	return m
+}
+
+// transact opens a transaction, which holds the LSO of orders-1.
+func transact(m *fakekafka.Model) {
+	now := time.Now().UnixMilli()
+	p := m.Topic("orders").Partitions[1]
+	p.LSO, p.Producers = new(int64(990)), []fakekafka.Producer{{ID: 77, Epoch: 1, LastTimestampMs: now, TxnStart: 990}}
+	m.Transactions = []fakekafka.Transaction{{
+		ID: "checkout", ProducerID: 77, Epoch: 1, State: "Ongoing", TimeoutMs: 60_000, StartMs: now - 1000, Coordinator: 1,
+		Partitions: map[string][]int32{"orders": {1}},
+	}}
+}
+
+// reassign moves payments-eu-1 to a broker that has a part of its log.
+func reassign(m *fakekafka.Model) {
+	p := m.Topic("payments-eu").Partitions[1]
+	p.Adding, p.ISR = []int32{3}, []int32{1, 2}
+	p.SetLEO(3, 300)
 }
 
 // unhealthy has lost two of the three replicas of orders-0: under min ISR.
 func unhealthy(t *testing.T) *fakekafka.Cluster {
 	t.Helper()
 	m := healthyModel()
+	makeUnhealthy(m)
+	return fakekafka.Start(t, m)
+}
+
+func makeUnhealthy(m *fakekafka.Model) {
 	p := m.Topic("orders").Partitions[0]
 	p.Shrink(2, 3)
 	p.SetLEO(1, 1041)
-	return fakekafka.Start(t, m)
 }
 
 // onPass calls step before each pass's first look at the topics, counted from 1.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -114,18 +115,27 @@ func TestHostileCluster(t *testing.T) {
 	bad.Partitions[0].Shrink(2)
 	m.Broker(1).Rack = nasty
 	m.Broker(1).LogDirs = []fakekafka.LogDir{{Path: nasty, Offline: false}}
+	group := m.AddGroup(nasty, fakekafka.ClassicGroup)
+	group.Coordinator = 1
+	group.Join(nasty, name, 0)
+	group.Commit(name, 0, 0)
+	m.Transactions = []fakekafka.Transaction{{
+		ID: nasty, ProducerID: 1, State: "Ongoing", TimeoutMs: 60_000, StartMs: time.Now().UnixMilli(), Coordinator: 1,
+		Partitions: map[string][]int32{name: {0}},
+	}}
+	more := map[string]int{"describe topics": 1, "lag": 3, "lag groups": 1, "describe transactions": 1}
 	c := fakekafka.Start(t, m)
 	for _, command := range asking(t) {
-		rows := strings.Count(ask(t, healthy(t), command).stdout, "\n")
 		for _, format := range []string{"table", "wide"} {
+			rows := strings.Count(ask(t, healthy(t), command+" -o "+format).stdout, "\n")
 			r := ask(t, c, command+" -o "+format)
 			checkPrintable(t, r)
 			if command == "describe" || command == "check health" {
 				continue // no table of their own
 			}
 			lines := strings.Split(strings.TrimSuffix(r.stdout, "\n"), "\n")
-			if want := map[string]int{"describe topics": 1, "lag": 3}[command]; len(lines) != rows+want {
-				t.Errorf("%s -o %s: got %d lines, want %d and %d for the topic", command, format, len(lines), rows, want)
+			if want := more[command]; len(lines) != rows+want {
+				t.Errorf("%s -o %s: got %d lines, want %d and %d for what is hostile", command, format, len(lines), rows, want)
 			}
 			for _, line := range lines {
 				if got, want := strings.Count(line, "\t"), strings.Count(lines[0], "\t"); got != want {

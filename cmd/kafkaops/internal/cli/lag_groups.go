@@ -153,34 +153,31 @@ func (o *lagGroupsOptions) run(ctx context.Context, env Env, args []string) erro
 		if err != nil {
 			return err
 		}
-		missing := o.tellUnmatched(&filter, snap, notes)
+		o.tellUnmatched(&filter, snap, notes)
 		rows := o.rows(snap, past, notes)
 		if err := draw(out, s.view, snap, rows); err != nil {
 			return err
-		}
-		if missing {
-			return errIncomplete
 		}
 		return outcome(snap, !o.exitCode || len(rows) == 0)
 	})
 }
 
-// tellUnmatched prints the globs that no group answers to, and reports whether
-// there is one. Exact names are told by the Snapshot's failures. Where a filter by
-// state or type is beside them, nothing may well be the answer.
-func (o *lagGroupsOptions) tellUnmatched(filter *nameFilter, snap *inspect.Snapshot, notes io.Writer) bool {
+// tellUnmatched prints the globs that no group answers to, and adds them to the
+// failures. Exact names are there already. Where a filter by state or type is
+// beside them, nothing may well be the answer.
+func (o *lagGroupsOptions) tellUnmatched(filter *nameFilter, snap *inspect.Snapshot, notes io.Writer) {
 	if len(o.states)+len(o.types) > 0 {
-		return false
+		return
 	}
 	names := make([]string, len(snap.Groups))
 	for i := range snap.Groups {
 		names[i] = snap.Groups[i].Name
 	}
-	unmatched := filter.unmatchedGlobs(names)
-	for _, u := range unmatched {
-		fmt.Fprintf(notes, "kafkaops: no group matches %s\n", render.Clean(fmt.Sprintf("%q", u)))
+	for _, u := range filter.unmatchedGlobs(names) {
+		fail(snap, inspect.Failure{
+			Request: "ListGroups", Phase: inspect.PhaseRequest, Error: fmt.Sprintf("no group matches %q", u),
+		}, notes)
 	}
-	return len(unmatched) > 0
 }
 
 // rows selects and orders as the flags say.

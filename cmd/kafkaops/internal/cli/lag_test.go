@@ -299,9 +299,10 @@ func TestLagBudget(t *testing.T) {
 	for n := range maps.Values(costs[0]) {
 		total += n
 	}
-	// Three connections and the bootstrap's ask ApiVersions; 6 ListOffsets at each
-	// broker; Metadata, ListPartitionReassignments, DescribeConfigs.
-	if want := 4 + 3*6 + 3; total != want {
+	// Three connections, the bootstrap's and two of the quorum's client ask
+	// ApiVersions; 6 ListOffsets at each broker; Metadata, ListPartitionReassignments,
+	// DescribeConfigs, DescribeQuorum.
+	if want := 6 + 3*6 + 4; total != want {
 		t.Errorf("got %d requests in all, want %d: %v", total, want, costs[0])
 	}
 }

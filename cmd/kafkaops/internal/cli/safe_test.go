@@ -13,8 +13,16 @@ import (
 // that may change what is sent. A command of the tree that is missing here fails
 // the test.
 var safeLines = map[string][]string{
-	"describe":         {"", "--exclude-internal", "--exit-code -o json"},
-	"describe brokers": {"", "-o wide"},
+	"describe":          {"", "--exclude-internal", "--exit-code -o json"},
+	"describe brokers":  {"", "-o wide"},
+	"describe configs":  {"", "orders", "nosuch", "nosuch* orders", "--topic nosuch-2", "--all --exit-code", "--exclude-internal -o json"},
+	"describe features": {"", "--exit-code -o json"},
+	"describe log-dirs": {"", "--exit-code -o json"},
+	"describe quorum":   {"", "-o wide", "--exit-code -o json"},
+	"describe reassignments": {
+		"", "orders", "payments-eu", "nosuch", "nosuch* orders", "--topic nosuch-2", "payments-eu --samples 2 --interval 100ms",
+	},
+	"describe transactions": {"", "-o wide", "--exit-code -o json"},
 	"describe topics": {
 		"", "orders", "orders payments-eu --kafka-semantics", "orders*", "nosuch", "nosuch orders", "nosuch* nosuch",
 		"--topic nosuch-2", "--under-min-isr --at-min-isr --under-replicated --unavailable", "--exclude-internal",
@@ -22,6 +30,10 @@ var safeLines = map[string][]string{
 	"lag": {
 		"", "orders", "nosuch", "nosuch orders", "nosuch* orders nosuch", "--min 1 --top 2 --exit-code", "--exclude-internal",
 		"orders --samples 3 --interval 100ms", "nosuch --samples 2 --interval 100ms",
+	},
+	"lag groups": {
+		"", "billing", "nosuch", "nosuch billing", "nosuch* b*", "--group nosuch-2", "billing --time", "--time", "-o wide",
+		"--state Stable,Empty --type classic", "--exit-code --min 1 --top 2", "billing --samples 3 --interval 100ms",
 	},
 	"check health": {"", "--nagios", "--max-lag 10 --max-uncommitted 10", "--nagios --max-lag 10", "--exclude-internal"},
 
@@ -35,6 +47,8 @@ var safeLines = map[string][]string{
 var reads = map[kmsg.Key]bool{
 	kmsg.ApiVersions: true, kmsg.DescribeCluster: true, kmsg.DescribeConfigs: true, kmsg.DescribeLogDirs: true,
 	kmsg.DescribeTopicPartitions: true, kmsg.ListOffsets: true, kmsg.ListPartitionReassignments: true, kmsg.Metadata: true,
+	kmsg.DescribeQuorum: true, kmsg.ListGroups: true, kmsg.DescribeGroups: true, kmsg.ConsumerGroupDescribe: true, kmsg.OffsetFetch: true,
+	kmsg.ListTransactions: true, kmsg.DescribeTransactions: true, kmsg.DescribeProducers: true,
 }
 
 // TestSafeOverTheWire runs every command in every way against clusters of several
@@ -64,6 +78,11 @@ func TestSafeOverTheWire(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := healthyModel()
+			transact(m)
+			reassign(m)
+			audit := m.AddGroup("audit", fakekafka.ConsumerGroup)
+			audit.Join("audit-1", "payments-eu", 0)
+			audit.Commit("payments-eu", 0, 900)
 			change(m)
 			c := fakekafka.Start(t, m)
 			for command, lines := range safeLines {

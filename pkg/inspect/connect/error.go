@@ -98,8 +98,10 @@ func isClosed(err error) bool {
 		errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed)
 }
 
-// seconds rounds to what a person would say: 3s, 1.7s, 0.2s.
+// seconds rounds to what a person would say: 3s, 1.7s, 20ms.
 func seconds(d time.Duration) string {
-	d = d.Round(100 * time.Millisecond)
-	return fmt.Sprintf("%gs", d.Seconds())
+	if d < 100*time.Millisecond {
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%gs", d.Round(100*time.Millisecond).Seconds())
 }

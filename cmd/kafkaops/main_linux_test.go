@@ -75,7 +75,7 @@ func onTerminal(t *testing.T, line string, enough func(string) bool, env ...stri
 // TestOnATerminal: aligned, coloured, within the width; not a table of tabs.
 func TestOnATerminal(t *testing.T) {
 	t.Parallel()
-	at := " -b " + cluster(t).Bootstrap()
+	at := at(cluster(t))
 	drawn, end := onTerminal(t, "describe"+at, nil)
 	if end != (result{}) || !strings.HasPrefix(drawn, "\x1b[1m\x1b[33mDEGRADED\x1b[0m") || strings.Contains(drawn, "\t") {
 		t.Errorf("got %+v and %q; want a coloured verdict, aligned", end, drawn)
@@ -100,7 +100,7 @@ func TestOnATerminal(t *testing.T) {
 func TestWatchOnATerminal(t *testing.T) {
 	t.Parallel()
 	const home = "\x1b[H"
-	drawn, end := onTerminal(t, "describe --watch --interval 100ms -b "+cluster(t).Bootstrap(), func(drawn string) bool {
+	drawn, end := onTerminal(t, "describe --watch --interval 100ms"+at(cluster(t)), func(drawn string) bool {
 		return strings.Count(drawn, home) > 3
 	})
 	if end != (result{code: 130}) {

@@ -79,6 +79,10 @@ func ended(t *testing.T, err error, cmd *exec.Cmd) result {
 	return result{code: status.ExitStatus()}
 }
 
+// at is a cluster as a command line has it: one address, and more time than any
+// machine needs.
+func at(c *fakekafka.Cluster) string { return " --timeout 3m -b " + c.Addr(1) }
+
 // cluster has more partitions than a pipe holds JSON of, and one is ill.
 func cluster(t *testing.T) *fakekafka.Cluster {
 	t.Helper()
@@ -94,7 +98,7 @@ func cluster(t *testing.T) *fakekafka.Cluster {
 
 func TestExitCodes(t *testing.T) {
 	t.Parallel()
-	at := " -b " + cluster(t).Bootstrap()
+	at := at(cluster(t))
 	closed := fakekafka.ClosedPort(t)
 	for line, want := range map[string]result{
 		"version":                             {code: 0, stdout: "kafkaops "},
@@ -123,7 +127,7 @@ func TestExitCodes(t *testing.T) {
 // TestEnvironment of the process is what commands see.
 func TestEnvironment(t *testing.T) {
 	t.Parallel()
-	got := run(t, kafkaops(t, "check health", "KAFKAOPS_BOOTSTRAP_SERVER="+cluster(t).Bootstrap()))
+	got := run(t, kafkaops(t, "check health", "KAFKAOPS_BOOTSTRAP_SERVER="+cluster(t).Addr(1)))
 	if got.code != 3 || !strings.HasPrefix(got.stdout, "DEGRADED ") {
 		t.Errorf("got %+v, want exit code 3 and the cluster of the environment", got)
 	}
@@ -161,7 +165,7 @@ func TestSignals(t *testing.T) {
 // every filter.
 func TestClosedPipe(t *testing.T) {
 	t.Parallel()
-	at := " -b " + cluster(t).Bootstrap()
+	at := at(cluster(t))
 	for _, line := range []string{
 		"describe topics" + at, "describe topics -o json" + at, "lag --all" + at, "describe topics --watch --interval 100ms" + at,
 		"check health --watch --interval 100ms" + at,
@@ -187,34 +191,42 @@ func TestClosedPipe(t *testing.T) {
 	}
 }
 
-// TestSecondSignal ends what the first cannot: a write that nobody reads.
-func TestSecondSignal(t *testing.T) {
+// TestBlockedWrite: a signal ends a write that nobody reads, and a second one does
+// so at once.
+func TestBlockedWrite(t *testing.T) {
 	t.Parallel()
-	cmd := kafkaops(t, "describe topics -o json -b "+cluster(t).Bootstrap())
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan error, 1)
-	go func() { done <- cmd.Wait() }()
-	// When the first one is dealt with cannot be seen from here: go on knocking.
-	again := time.NewTicker(20 * time.Millisecond)
-	defer again.Stop()
-	for n := 0; ; n++ {
-		select {
-		case err := <-done:
-			if got := ended(t, err, cmd); got.signal != syscall.SIGINT {
-				t.Errorf("got %+v, want it to end by SIGINT", got)
+	at := at(cluster(t))
+	for _, often := range []bool{false, true} {
+		cmd := kafkaops(t, "describe topics -o json"+at)
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.ReadFull(out, make([]byte, 1)); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- cmd.Wait() }()
+		_ = cmd.Process.Signal(syscall.SIGINT) // it cannot have ended
+		// When the first one is dealt with cannot be seen from here: go on knocking.
+		again := time.NewTicker(20 * time.Millisecond)
+		for waiting := true; waiting; {
+			select {
+			case err = <-done:
+				waiting = false
+			case <-again.C:
+				if often {
+					_ = cmd.Process.Signal(syscall.SIGINT) // it may have ended just now
+				}
 			}
-			return
-		case <-again.C:
-			_ = cmd.Process.Signal(syscall.SIGINT) // it may have ended just now
+		}
+		again.Stop()
+		got := ended(t, err, cmd)
+		if got.code != 130 && (!often || got.signal != syscall.SIGINT) {
+			t.Errorf("signalled more than once %v: got %+v, want 130, or its end by the second SIGINT", often, got)
 		}
 	}
 }

@@ -37,6 +37,9 @@ func (e *evidence) reasons() (Level, []string) {
 	for _, b := range e.silent {
 		because(LevelDegraded, true, "broker %d (%s) does not answer%s", b.ID, b.Address(), e.why(b.ID))
 		// What is at risk in the time before the cluster itself gives it up.
+		because(LevelDegraded, e.leads[b.ID] > 0,
+			"broker %d still leads %s: who does not reach it either can neither write to nor read from %s",
+			b.ID, partitions(e.leads[b.ID]), them(e.leads[b.ID]))
 		because(LevelDegraded, e.inISR[b.ID] > 0,
 			"broker %d is still in the ISR of %s: where their leaders do not hear from it either, acks=all writes wait for it",
 			b.ID, partitions(e.inISR[b.ID]))

@@ -75,7 +75,7 @@ type Finding struct {
 // Leadership away from the preferred leader, reassignments and missing headroom
 // never change the level.
 func (s *Snapshot) Verdict() Verdict {
-	e := evidence{s: s, outOf: map[BrokerID]int{}, inISR: map[BrokerID]int{}}
+	e := evidence{s: s, outOf: map[BrokerID]int{}, inISR: map[BrokerID]int{}, leads: map[BrokerID]int{}}
 	for p := range s.Partitions {
 		e.add(p)
 	}
@@ -93,9 +93,9 @@ type evidence struct {
 	s         *Snapshot
 	counts    Counts
 	unhealthy []Judged
-	// outOf and inISR count, for each broker, the partitions whose ISR it is
-	// missing from, and those in whose ISR it follows another.
-	outOf, inISR         map[BrokerID]int
+	// outOf, inISR and leads count, for each broker, the partitions whose ISR it is
+	// missing from, those in whose ISR it follows another, and those that it leads.
+	outOf, inISR, leads  map[BrokerID]int
 	noHeadroom, minAbove topicNames
 	silent               []*Broker
 	gone                 []BrokerID
@@ -138,6 +138,7 @@ func (e *evidence) add(p *Partition) {
 	for _, id := range h.OutOfSync {
 		e.outOf[id]++
 	}
+	e.leads[p.Leader]++
 	for _, id := range p.ISR {
 		if id != p.Leader {
 			e.inISR[id]++

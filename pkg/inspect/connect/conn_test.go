@@ -148,7 +148,7 @@ func TestOpenWithoutTime(t *testing.T) {
 	t.Parallel()
 	addr := fakekafka.SilentPort(t)
 	_, err := (&Config{}).Open(within(t, 0), addr)
-	wantError(t, err, addr, inspect.PhaseDial, "", "no connection within 0s")
+	wantError(t, err, addr, inspect.PhaseDial, "", "no connection within 0ms")
 
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

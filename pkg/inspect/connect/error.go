@@ -188,8 +188,10 @@ func oneLine(s string) string {
 	return s
 }
 
-// seconds rounds to what a person would say: 3s, 1.7s, 0.2s.
+// seconds rounds to what a person would say: 3s, 1.7s, 20ms.
 func seconds(d time.Duration) string {
-	d = d.Round(100 * time.Millisecond)
-	return fmt.Sprintf("%gs", d.Seconds())
+	if d < 100*time.Millisecond {
+		return fmt.Sprintf("%dms", d.Milliseconds())
+	}
+	return fmt.Sprintf("%gs", d.Round(100*time.Millisecond).Seconds())
 }

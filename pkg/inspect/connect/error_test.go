@@ -98,7 +98,7 @@ func TestWrap(t *testing.T) {
 func TestSeconds(t *testing.T) {
 	t.Parallel()
 	for d, want := range map[time.Duration]string{
-		0: "0s", 49 * time.Millisecond: "0s", 50 * time.Millisecond: "0.1s", 333 * time.Millisecond: "0.3s",
+		0: "0ms", 99 * time.Millisecond: "99ms", 100 * time.Millisecond: "0.1s", 333 * time.Millisecond: "0.3s",
 		3333 * time.Millisecond: "3.3s", 2999 * time.Millisecond: "3s", time.Minute: "60s",
 	} {
 		if got := seconds(d); got != want {

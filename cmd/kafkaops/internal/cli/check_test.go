@@ -163,9 +163,11 @@ func TestNagiosOKButNotAll(t *testing.T) {
 	c.Intercept(func(broker int32, req kmsg.Request) (kmsg.Response, bool) {
 		mu.Lock()
 		defer mu.Unlock()
-		if r, ok := req.(*kmsg.ListOffsetsRequest); ok && broker == 1 && r.ReplicaID == -2 {
-			n++
+		r, ok := req.(*kmsg.ListOffsetsRequest)
+		if !ok || broker != 1 || r.ReplicaID != -2 {
+			return nil, false
 		}
+		n++
 		return nil, n == 3 // leaders, followers, leaders again
 	})
 	r := ask(t, c, "check health --nagios --max-lag 10")

@@ -279,10 +279,10 @@ func TestClosedPipe(t *testing.T) {
 	lines := []string{"version", "completion bash", "completion zsh"}
 	for _, command := range asking(t) {
 		for _, flags := range []string{"", " -o wide", " -o json", " -o yaml", " --watch", " --watch -o json", " " + exitCodes[command].flags} {
-			lines = append(lines, command+flags+" -b "+c.Bootstrap())
+			lines = append(lines, command+flags+" -b "+c.Addr(1))
 		}
 	}
-	lines = append(lines, "check health --nagios -b "+c.Bootstrap())
+	lines = append(lines, "check health --nagios -b "+c.Addr(1))
 	for _, line := range lines {
 		for _, tt := range []struct {
 			err    error

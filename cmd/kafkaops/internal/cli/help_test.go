@@ -76,7 +76,7 @@ func TestExamples(t *testing.T) {
 	for _, cmd := range commands(t) {
 		for _, example := range examplesOf(cmd.Example) {
 			args := wordsOf(t, here.Replace(example))
-			if r := (place{}).run(t.Context(), args...); r.code != exitOK || r.stdout == "" || r.stderr != "" {
+			if r := (place{}).run(t.Context(), args...).unhurried(); r.code != exitOK || r.stdout == "" || r.stderr != "" {
 				t.Errorf("%s: got exit code %d, %d bytes on stdout, stderr %q; want 0 and an answer", example, r.code, len(r.stdout), r.stderr)
 			}
 			if path := pathOf(cmd); path != "" && path != "help" && !strings.HasPrefix(strings.Join(args, " "), path) {

@@ -104,7 +104,7 @@ func TestSafeOverTheWire(t *testing.T) {
 				if n := len(c.Requests()); n < len(safeLines[command]) {
 					t.Errorf("kafkaops %s sent %d requests: it was not run", command, n)
 				}
-				s := place{}.start(t, c.Bootstrap(), command+" -o json"+watching)
+				s := place{}.start(t, c.Addr(1), command+" -o json"+watching)
 				await(t, c, kmsg.ApiVersions, c.Count(kmsg.ApiVersions)+8) // two passes at least
 				s.interrupt()
 				checkRequests(t, c, command)

@@ -35,7 +35,7 @@ func TestWatchPrints(t *testing.T) {
 				if begin == "" { // the first word of a table; lag has more columns in a watch
 					begin = once.stdout[:strings.IndexAny(once.stdout, "\t ")]
 				}
-				s := place{}.start(t, c.Bootstrap(), command+" -o "+format+watching)
+				s := place{}.start(t, c.Addr(1), command+" -o "+format+watching)
 				s.stdout.await(t, func(s string) bool { return timesIn("\n"+begin, passes)("\n" + s) })
 				r := s.interrupt()
 				if r.code != exitInterrupted || r.stderr != "" {
@@ -64,7 +64,7 @@ func TestWatchRedraws(t *testing.T) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
 			c := healthy(t)
-			s := screen().start(t, c.Bootstrap(), command+watching)
+			s := screen().start(t, c.Addr(1), command+watching)
 			const home = "\x1b[H"
 			s.stdout.await(t, timesIn(home, 3))
 			r := s.interrupt()
@@ -98,7 +98,7 @@ func TestWatchWithoutEscapes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := tt.in.start(t, healthy(t).Bootstrap(), "describe"+tt.flags+watching)
+			s := tt.in.start(t, healthy(t).Addr(1), "describe"+tt.flags+watching)
 			s.stdout.await(t, timesIn(tt.part, 2))
 			if r := s.interrupt(); strings.Contains(r.stdout, "\x1b") || r.code != exitInterrupted {
 				t.Errorf("got exit code %d, %q; want 130 and no escapes", r.code, r.stdout)
@@ -113,7 +113,7 @@ func TestWatchShowsChanges(t *testing.T) {
 	t.Parallel()
 	c := healthy(t)
 	onPass(c, func(n int, m *fakekafka.Model) { m.Topic("orders").Partitions[0].Append(int64(n)) })
-	s := place{}.start(t, c.Bootstrap(), "lag orders -o json"+watching)
+	s := place{}.start(t, c.Addr(1), "lag orders -o json"+watching)
 	s.stdout.await(t, timesIn("\n", 3))
 	docs := documents[render.LagItem](t, s.interrupt().stdout)
 	var ends []int64
@@ -146,7 +146,7 @@ func TestWatchOutlivesItsCluster(t *testing.T) {
 			t.Run(name+" "+command, func(t *testing.T) {
 				t.Parallel()
 				c := healthy(t)
-				s := place{}.start(t, c.Bootstrap(), command+" -o json --timeout 600ms"+watching)
+				s := place{}.start(t, c.Addr(1), command+" -o json --timeout 600ms"+watching)
 				s.stdout.await(t, timesIn("\n", 1))
 				for id := int32(1); id <= 3; id++ {
 					c.Break(id, tt.fault)
@@ -177,7 +177,7 @@ func TestWatchOutlivesItsCluster(t *testing.T) {
 	t.Run("refused", func(t *testing.T) {
 		t.Parallel()
 		c := healthy(t)
-		s := place{}.start(t, c.Bootstrap(), "describe"+watching)
+		s := place{}.start(t, c.Addr(1), "describe"+watching)
 		s.stdout.await(t, timesIn("verdict\tok\n", 1))
 		for id := int32(1); id <= 3; id++ {
 			c.Break(id, fakekafka.Faults{Refuse: true})
@@ -224,7 +224,7 @@ func TestWatchKeepsExitCodesForItself(t *testing.T) {
 	for _, command := range asking(t) {
 		t.Run(command, func(t *testing.T) {
 			t.Parallel()
-			s := place{}.start(t, ill.Bootstrap(), command+" -o json "+exitCodes[command].flags+watching)
+			s := place{}.start(t, ill.Addr(1), command+" -o json "+exitCodes[command].flags+watching)
 			s.stdout.await(t, timesIn("\n", 2))
 			if r := s.interrupt(); r.code != exitInterrupted {
 				t.Errorf("got exit code %d, want 130", r.code)

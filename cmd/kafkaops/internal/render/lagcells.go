@@ -90,7 +90,7 @@ func lagNotes(v View, r *LagRow) []Cell {
 		add(StatusStyle(r.Health.Status), "%s", statusText(r.Health.Status, ", "))
 	}
 	if ms := r.timing().HWFrozenMs.Or(0); ms > 0 {
-		add(Warn, "HW frozen for %s", Millis(ms))
+		add(Warn, "HW frozen for at least %s", Millis(ms))
 	}
 	for _, n := range r.Notes {
 		add(Warn, "%s", n)

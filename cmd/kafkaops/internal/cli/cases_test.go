@@ -285,7 +285,7 @@ func TestUnreachableOrMuteBootstrap(t *testing.T) {
 	}
 }
 
-var spans = regexp.MustCompile(`within [0-9.]+s`)
+var spans = regexp.MustCompile(`within [0-9.]+m?s`)
 
 // TestOneGoodBootstrapOfThree works, and warns: see TestUnreachableOrMuteBootstrap.
 func TestOneGoodBootstrapOfThree(t *testing.T) {

@@ -64,8 +64,10 @@ func (e *evidence) missing() string {
 	for i := range e.s.Failures {
 		f := &e.s.Failures[i]
 		switch {
-		case f.Notice || f.Request == "ListOffsets" || f.Request == "DescribeLogDirs":
-			continue // costs nothing that the verdict needs
+		case f.Notice || f.Request == "ListOffsets" || f.Request == "DescribeLogDirs" || f.Request == "DescribeTopicPartitions":
+			// Costs nothing that the verdict needs: where there are no pages of
+			// partitions, Metadata has answered.
+			continue
 		case f.Request == "DescribeQuorum" && e.s.Quorum.IsKnown():
 			continue // told as a quorum without a leader
 		case e.isSilent(f.Broker):

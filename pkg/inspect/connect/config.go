@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -41,7 +42,9 @@ func ParseBootstrap(list string) ([]string, error) {
 		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
 			return nil, fmt.Errorf("bootstrap server %q: port %q is not a number from 1 to 65535", addr, port)
 		}
-		addrs = append(addrs, addr)
+		if !slices.Contains(addrs, addr) { // named twice is asked once
+			addrs = append(addrs, addr)
+		}
 	}
 	if len(addrs) == 0 {
 		return nil, fmt.Errorf("no bootstrap server in %q", list)

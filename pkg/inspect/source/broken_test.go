@@ -157,3 +157,17 @@ func TestConfigWithoutValue(t *testing.T) {
 		}
 	}
 }
+
+// TestAddressFailsHalfWay: what an address could not answer is no failure where
+// the next one answers it all.
+func TestAddressFailsHalfWay(t *testing.T) {
+	t.Parallel()
+	m := fakekafka.NewModel(2)
+	m.AddTopic("t", 1, 2)
+	c := fakekafka.Start(t, m)
+	c.Break(1, fakekafka.Faults{CloseOn: []kmsg.Key{kmsg.DescribeTopicPartitions, kmsg.Metadata}})
+	s := snapshot(t, c.Bootstrap(), inspect.PartELR, ample)
+	if p := partition(t, s, 0); !s.Complete() || !p.ELR.IsKnown() || s.Verdict().Level != inspect.LevelOK {
+		t.Errorf("ELR %s, failures %s; want all of it from the second address", p.ELR, texts(s.Failures))
+	}
+}

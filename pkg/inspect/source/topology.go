@@ -25,7 +25,7 @@ const (
 func (p *pass) topology(ctx context.Context, boot *connect.Conn) error {
 	_, hasPartitions := boot.Version(keyDescribeTopicPartitions, 0)
 	_, hasCluster := boot.Version(keyDescribeCluster, 2)
-	p.snap.Topics = nil
+	p.snap.Topics, p.failures = nil, nil // of an address that failed half-way
 	if p.query.Parts.Has(inspect.PartELR) && hasPartitions && hasCluster {
 		if err := p.describeCluster(ctx, boot); err != nil {
 			return err

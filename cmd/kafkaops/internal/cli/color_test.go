@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -80,6 +81,10 @@ func TestStatusIsAWord(t *testing.T) {
 	t.Parallel()
 	c := unhealthy(t)
 	c.Change(transact)
+	c.Change(func(m *fakekafka.Model) {
+		// So old that its age is told in minutes: the same in both runs.
+		m.Transactions[0].StartMs -= (3*time.Hour + 30*time.Second).Milliseconds()
+	})
 	c.Change(reassign)
 	for _, command := range asking(t) {
 		colored, plain := screen().ask(t, c, command), screen().ask(t, c, command+" --color never")

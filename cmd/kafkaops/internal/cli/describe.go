@@ -48,23 +48,35 @@ is not healthy, the worst first.
 }
 
 func (o *describeOptions) run(ctx context.Context, env Env) error {
+	filter := topicFilter{excludeInternal: o.excludeInternal}
+	q := filter.query()
+	q.Parts = inspect.PartELR | inspect.PartReachable
+	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
+		verdict := snap.Verdict()
+		return verdict.Level == inspect.LevelOK, render.Overview(out, v, snap, &verdict)
+	})
+}
+
+// drawing draws one Snapshot and says whether it is healthy by what it shows.
+type drawing func(out io.Writer, v render.View, snap *inspect.Snapshot) (healthy bool, err error)
+
+// show is what the commands of the family have in common: ask, draw, and judge
+// where --exit-code is given.
+func (o *describeOptions) show(ctx context.Context, env Env, q source.Query, draw drawing) error {
 	s, err := o.open(env)
 	if err != nil {
 		return err
 	}
-	filter := topicFilter{excludeInternal: o.excludeInternal}
-	q := filter.query()
-	q.Parts = inspect.PartELR | inspect.PartReachable
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.ask(ctx, q, notes)
 		if err != nil {
 			return err
 		}
-		verdict := snap.Verdict()
-		if err := render.Overview(out, s.view, snap, &verdict); err != nil {
+		healthy, err := draw(out, s.view, snap)
+		if err != nil {
 			return err
 		}
-		return outcome(snap, !o.exitCode || verdict.Level == inspect.LevelOK)
+		return outcome(snap, !o.exitCode || healthy)
 	})
 }
 
@@ -84,19 +96,8 @@ func newDescribeBrokersCmd(env Env) *cobra.Command {
 }
 
 func (o *describeOptions) runBrokers(ctx context.Context, env Env) error {
-	s, err := o.open(env)
-	if err != nil {
-		return err
-	}
 	q := source.Query{Parts: inspect.PartFenced | inspect.PartReachable | inspect.PartLogDirs | inspect.PartOffsets}
-	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.ask(ctx, q, notes)
-		if err != nil {
-			return err
-		}
-		if err := render.Brokers(out, s.view, snap); err != nil {
-			return err
-		}
-		return outcome(snap, !o.exitCode || snap.Verdict().Level == inspect.LevelOK)
+	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
+		return snap.Verdict().Level == inspect.LevelOK, render.Brokers(out, v, snap)
 	})
 }

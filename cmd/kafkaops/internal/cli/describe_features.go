@@ -35,24 +35,13 @@ and those that it supports. Controllers are not asked.
 }
 
 func (o *describeOptions) runFeatures(ctx context.Context, env Env) error {
-	s, err := o.open(env)
-	if err != nil {
-		return err
-	}
 	q := source.Query{Parts: inspect.PartFeatures | inspect.PartFenced, Keep: noTopics}
-	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.ask(ctx, q, notes)
-		if err != nil {
-			return err
-		}
+	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		features := snap.Features()
-		if err := render.Features(out, s.view, snap, features); err != nil {
-			return err
-		}
 		bad := slices.ContainsFunc(features, func(f inspect.Feature) bool {
 			return slices.Contains(f.Status, inspect.FeatureUnsupported) || slices.Contains(f.Status, inspect.FeatureDisagree)
 		})
-		return outcome(snap, !o.exitCode || !bad)
+		return !bad, render.Features(out, v, snap, features)
 	})
 }
 

@@ -30,22 +30,11 @@ that tell the same.`,
 }
 
 func (o *describeOptions) runLogDirs(ctx context.Context, env Env) error {
-	s, err := o.open(env)
-	if err != nil {
-		return err
-	}
 	q := source.Query{Parts: inspect.PartReplicaLogs | inspect.PartFenced, Keep: noTopics}
-	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.ask(ctx, q, notes)
-		if err != nil {
-			return err
-		}
-		if err := render.LogDirs(out, s.view, snap); err != nil {
-			return err
-		}
+	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		offline := slices.ContainsFunc(snap.Brokers, func(b inspect.Broker) bool {
 			return slices.ContainsFunc(b.LogDirs.Or(nil), func(d inspect.LogDir) bool { return d.Error != "" })
 		})
-		return outcome(snap, !o.exitCode || !offline)
+		return !offline, render.LogDirs(out, v, snap)
 	})
 }

@@ -38,19 +38,8 @@ silent for five minutes is no longer listed.`,
 }
 
 func (o *describeOptions) runQuorum(ctx context.Context, env Env) error {
-	s, err := o.open(env)
-	if err != nil {
-		return err
-	}
 	q := source.Query{Parts: inspect.PartQuorum, Keep: noTopics}
-	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.ask(ctx, q, notes)
-		if err != nil {
-			return err
-		}
-		if err := render.Quorum(out, s.view, snap); err != nil {
-			return err
-		}
-		return outcome(snap, !o.exitCode || !snap.QuorumAtRisk())
+	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
+		return !snap.QuorumAtRisk(), render.Quorum(out, v, snap)
 	})
 }

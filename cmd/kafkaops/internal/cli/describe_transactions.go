@@ -39,21 +39,10 @@ without a word, and READ on the topics whose LSO is held back.`,
 }
 
 func (o *describeOptions) runTransactions(ctx context.Context, env Env) error {
-	s, err := o.open(env)
-	if err != nil {
-		return err
-	}
 	q := source.Query{Parts: inspect.PartTransactions | inspect.PartOffsets | inspect.PartFenced}
-	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.ask(ctx, q, notes)
-		if err != nil {
-			return err
-		}
+	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		open := snap.OpenTransactions()
-		if err := render.Transactions(out, s.view, snap, open); err != nil {
-			return err
-		}
 		hangs := slices.ContainsFunc(open, func(t inspect.OpenTransaction) bool { return t.Status == inspect.TransactionHanging })
-		return outcome(snap, !o.exitCode || !hangs)
+		return !hangs, render.Transactions(out, v, snap, open)
 	})
 }

@@ -34,6 +34,8 @@ type FindingID string
 
 // The findings of a single partition.
 const (
+	// FindingSingleReplica: the loss of one broker takes it offline.
+	FindingSingleReplica FindingID = "single-replica"
 	// FindingNoHeadroom: the effective minimum equals the number of replicas, so
 	// that the loss of any one refuses acks=all.
 	FindingNoHeadroom FindingID = "no-headroom"
@@ -75,6 +77,9 @@ func (h *Health) Unhealthy() bool {
 func (p *Partition) Health() Health {
 	h := Health{OutOfSync: p.outOfSync()}
 	isr := int32(len(p.ISR))
+	if len(p.Replicas) == 1 {
+		h.Findings = append(h.Findings, FindingSingleReplica)
+	}
 	if configured, ok := p.MinInsyncReplicas.Get(); ok {
 		rf := int32(len(p.Replicas))
 		effective := min(configured, rf)
@@ -121,6 +126,11 @@ func (p *Partition) PreferredLeader() BrokerID {
 		return NoBroker
 	}
 	return p.Replicas[0]
+}
+
+// OneCopyLeft reports whether one in-sync replica is all that is left of several.
+func (p *Partition) OneCopyLeft() bool {
+	return len(p.ISR) == 1 && len(p.Replicas) > 1 && len(p.outOfSync()) > 0
 }
 
 // Reassigning reports whether a reassignment is certainly under way: some

@@ -103,8 +103,8 @@ func TestHealthFindings(t *testing.T) {
 		{"headroom", part(1, "123", "123", 2), nil},
 		{"lost its headroom", part(1, "123", "12", 2), nil},
 		{"none by construction", part(1, "12", "12", 2), []FindingID{FindingNoHeadroom}},
-		{"min above RF", part(2, "2", "2", 2), []FindingID{FindingNoHeadroom, FindingMinISRExceedsRF}},
-		{"min unknown", part(2, "2", "2", 0), nil},
+		{"min above RF", part(2, "2", "2", 2), []FindingID{FindingSingleReplica, FindingNoHeadroom, FindingMinISRExceedsRF}},
+		{"min unknown", part(2, "2", "2", 0), []FindingID{FindingSingleReplica}},
 	} {
 		if got := tt.p.Health().Findings; !slices.Equal(got, tt.want) {
 			t.Errorf("%s: findings = %v, want %v", tt.name, got, tt.want)

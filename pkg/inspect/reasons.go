@@ -1,6 +1,7 @@
 package inspect
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -31,7 +32,7 @@ func (e *evidence) reasons() (Level, []string) {
 	risk := e.s.quorumRisk()
 	because(LevelAtRisk, risk != "", "%s", risk)
 	because(LevelDegraded, c.UnderReplicated > 0,
-		"%s lost a replica: %s", has(c.UnderReplicated), e.whoIsOut())
+		"%s lost %s: %s", has(c.UnderReplicated), e.whatIsLost(), e.whoIsOut())
 	because(LevelDegraded, c.AtMinISR > 0,
 		"%s at min ISR: the next loss refuses acks=all writes", verb(c.AtMinISR, "is", "are"))
 	for _, b := range e.silent {
@@ -98,35 +99,67 @@ func (e *evidence) why(id BrokerID) string {
 	return ""
 }
 
-// whoIsOut says which brokers are missing from ISRs, most partitions first.
+// whatIsLost is what the under-replicated partitions have each lost.
+func (e *evidence) whatIsLost() string {
+	if e.outs > e.counts.UnderReplicated {
+		return "replicas"
+	}
+	return "a replica"
+}
+
+// whoIsOut says which brokers are missing from ISRs, most partitions first;
+// those that are missing from the same number are named together.
 func (e *evidence) whoIsOut() string {
 	ids := make([]BrokerID, 0, len(e.outOf))
 	for id := range e.outOf {
 		ids = append(ids, id)
 	}
 	slices.SortFunc(ids, func(a, b BrokerID) int {
-		if d := e.outOf[b] - e.outOf[a]; d != 0 {
-			return d
-		}
-		return int(a - b)
+		return cmp.Or(cmp.Compare(e.outOf[b], e.outOf[a]), cmp.Compare(a, b))
 	})
 	const shown = 4 // more brokers than this do not fit a line
-	parts := make([]string, 0, shown)
-	for i, id := range ids {
-		if i == shown {
-			parts = append(parts, fmt.Sprintf("and %d more brokers", len(ids)-shown))
-			break
+	more := len(ids) - shown
+	ids = ids[:min(len(ids), shown)]
+	var parts []string
+	for len(ids) > 0 {
+		same := 1
+		for same < len(ids) && e.outOf[ids[same]] == e.outOf[ids[0]] {
+			same++
 		}
-		of := strconv.Itoa(e.outOf[id]) + " of them"
-		switch {
-		case e.counts.UnderReplicated == 1:
-			of = "it"
-		case e.outOf[id] == e.counts.UnderReplicated:
-			of = "all of them"
-		}
-		parts = append(parts, fmt.Sprintf("broker %d is out of %s", id, of))
+		parts = append(parts, fmt.Sprintf("%s out of %s", brokersAre(ids[:same]), e.ofThem(e.outOf[ids[0]], same)))
+		ids = ids[same:]
+	}
+	if more > 0 {
+		parts = append(parts, fmt.Sprintf("and %d more brokers", more))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// ofThem is which of the under-replicated partitions n are, where it is n for
+// each of several brokers.
+func (e *evidence) ofThem(n, brokers int) string {
+	switch {
+	case e.counts.UnderReplicated == 1:
+		return "it"
+	case n == e.counts.UnderReplicated:
+		return "all of them"
+	case brokers > 1:
+		return strconv.Itoa(n) + " of them each"
+	}
+	return strconv.Itoa(n) + " of them"
+}
+
+// brokersAre is "broker 3 is" or "brokers 2, 3 and 4 are".
+func brokersAre(ids []BrokerID) string {
+	if len(ids) == 1 {
+		return fmt.Sprintf("broker %d is", ids[0])
+	}
+	names := make([]string, len(ids))
+	for i, id := range ids {
+		names[i] = strconv.Itoa(int(id))
+	}
+	last := len(names) - 1
+	return fmt.Sprintf("brokers %s and %s are", strings.Join(names[:last], ", "), names[last])
 }
 
 func (e *evidence) findings() []Finding {
@@ -136,6 +169,13 @@ func (e *evidence) findings() []Finding {
 			FindingMinISRExceedsRF,
 			fmt.Sprintf("min.insync.replicas exceeds the number of replicas in %s: the part above is ineffective", partitions(n)),
 			e.minAbove,
+		})
+	}
+	if n := e.counts.SingleReplica; n > 0 {
+		out = append(out, Finding{
+			FindingSingleReplica,
+			fmt.Sprintf("%s a single replica: %s goes offline with its broker", has(n), each(n)),
+			e.single,
 		})
 	}
 	if n := e.counts.NoHeadroom; n > 0 {
@@ -163,6 +203,13 @@ func verb(n int, one, many string) string {
 }
 
 func has(n int) string { return verb(n, "has", "have") }
+
+func each(n int) string {
+	if n == 1 {
+		return "it"
+	}
+	return "each"
+}
 
 func them(n int) string {
 	if n == 1 {

@@ -59,8 +59,12 @@ type Counts struct {
 	Offline, UnderMinISR, AtMinISR                int
 	UnderReplicated, Unknown                      int
 	WrongLeader, Reassigning                      int
-	OneCopyLeft, NoHeadroom, MinISRExceedsRF      int
+	OneCopyLeft                                   int
+	SingleReplica, NoHeadroom, MinISRExceedsRF    int
 	BrokersRegistered, BrokersSilent, BrokersGone int
+	// BrokersFenced are registered too and not among BrokersRegistered; unknown
+	// where the cluster does not tell (before Kafka 4.0).
+	BrokersFenced Opt[int]
 }
 
 // Finding is a weakness by construction, with the topics that have it.
@@ -95,10 +99,12 @@ type evidence struct {
 	unhealthy []Judged
 	// outOf, inISR and leads count, for each broker, the partitions whose ISR it is
 	// missing from, those in whose ISR it follows another, and those that it leads.
-	outOf, inISR, leads  map[BrokerID]int
-	noHeadroom, minAbove topicNames
-	silent               []*Broker
-	gone                 []BrokerID
+	outOf, inISR, leads map[BrokerID]int
+	// outs is the sum of outOf.
+	outs                         int
+	single, noHeadroom, minAbove topicNames
+	silent                       []*Broker
+	gone                         []BrokerID
 }
 
 // topicNames collects names that arrive sorted, each once.
@@ -132,11 +138,12 @@ func (e *evidence) add(p *Partition) {
 			c.Reassigning++
 		}
 	}
-	if len(p.ISR) == 1 && len(p.Replicas) > 1 && len(h.OutOfSync) > 0 {
+	if p.OneCopyLeft() {
 		c.OneCopyLeft++
 	}
 	for _, id := range h.OutOfSync {
 		e.outOf[id]++
+		e.outs++
 	}
 	e.leads[p.Leader]++
 	for _, id := range p.ISR {
@@ -146,7 +153,13 @@ func (e *evidence) add(p *Partition) {
 	}
 	for _, f := range h.Findings {
 		switch f {
+		case FindingSingleReplica:
+			c.SingleReplica++
+			e.single.add(p.Topic)
 		case FindingNoHeadroom:
+			if len(p.Replicas) == 1 {
+				continue // said, and worse, as a single replica
+			}
 			c.NoHeadroom++
 			e.noHeadroom.add(p.Topic)
 		case FindingMinISRExceedsRF:
@@ -163,6 +176,13 @@ func (e *evidence) addBrokers() {
 	hosts := map[BrokerID]bool{}
 	for i := range e.s.Brokers {
 		b := &e.s.Brokers[i]
+		if fenced, told := b.Fenced.Get(); told {
+			n := e.counts.BrokersFenced.Or(0)
+			if fenced {
+				n++
+			}
+			e.counts.BrokersFenced = Known(n)
+		}
 		if b.Fenced.Or(false) {
 			continue
 		}

@@ -2,6 +2,7 @@ package inspect
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -103,6 +104,43 @@ func TestVerdictNamesWhoIsOut(t *testing.T) {
 	}
 }
 
+func TestVerdictNamesSeveralTogether(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		want  string
+		parts []*Partition
+	}{
+		{"1 partition has lost replicas: brokers 2 and 3 are out of it", []*Partition{part(1, "123", "1", 1)}},
+		{
+			"2 partitions have lost replicas: brokers 2, 3 and 4 are out of all of them",
+			[]*Partition{part(1, "1234", "1", 1), part(1, "1234", "1", 1)},
+		},
+		{
+			"2 partitions have lost a replica: brokers 2 and 3 are out of 1 of them each",
+			[]*Partition{part(1, "123", "12", 1), part(1, "123", "13", 1)},
+		},
+	} {
+		reasons := cluster(tt.parts...).Verdict().Reasons
+		if !slices.Contains(reasons, tt.want) {
+			t.Errorf("reasons = %q, want %q", reasons, tt.want)
+		}
+	}
+}
+
+func TestVerdictCountsFenced(t *testing.T) {
+	t.Parallel()
+	s := cluster(part(1, "12", "12", 1))
+	if got := s.Verdict().Counts.BrokersFenced; got.IsKnown() {
+		t.Errorf("fenced = %s where no broker tells, want unknown", got)
+	}
+	for i := range s.Brokers {
+		s.Brokers[i].Fenced = Known(i == 2)
+	}
+	if c := s.Verdict().Counts; c.BrokersFenced != Known(1) || c.BrokersRegistered != 2 {
+		t.Errorf("fenced = %s beside %d, want 1 beside 2", c.BrokersFenced, c.BrokersRegistered)
+	}
+}
+
 func TestVerdictUnhealthyIsSorted(t *testing.T) {
 	t.Parallel()
 	s := cluster(part(1, "123", "12", 1), part(1, "123", "123", 1), part(NoBroker, "123", "", 1))
@@ -117,6 +155,9 @@ func TestFindingsNameTopics(t *testing.T) {
 	v := cluster(part(2, "2", "2", 2)).Verdict()
 	if v.Level != LevelOK || len(v.Findings) != 2 {
 		t.Fatalf("level %s, findings %v; want ok with two findings", v.Level, v.Findings)
+	}
+	if f := v.Findings[1]; f.ID != FindingSingleReplica || len(f.Topics) != 1 {
+		t.Errorf("finding = %v, want %s", f, FindingSingleReplica)
 	}
 	if f := v.Findings[0]; f.ID != FindingMinISRExceedsRF || len(f.Topics) != 1 || f.Topics[0] != "t" {
 		t.Errorf("finding = %v, want %s on t", f, FindingMinISRExceedsRF)

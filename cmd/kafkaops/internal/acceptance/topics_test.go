@@ -28,11 +28,11 @@ func TestMinISRAboveRF(t *testing.T) {
 	equal(t, "status", p.Status, "[ok]")
 	equal(t, "min", p.MinInsyncReplicas, 2)
 	equal(t, "effective min", p.EffectiveMinInsyncReplicas, 1)
-	equal(t, "findings", p.Findings, "[no-headroom min-isr-exceeds-rf]")
+	equal(t, "findings", p.Findings, "[single-replica no-headroom min-isr-exceeds-rf]")
 
 	item := describe(t, c, 0, "--exit-code")
 	equal(t, "verdict", item.Verdict, inspect.LevelOK)
-	for i, id := range []inspect.FindingID{inspect.FindingMinISRExceedsRF, inspect.FindingNoHeadroom} {
+	for i, id := range []inspect.FindingID{inspect.FindingMinISRExceedsRF, inspect.FindingSingleReplica} {
 		equal(t, "finding", item.Findings[i].ID, id)
 		equal(t, "its topics", item.Findings[i].Topics, "[above]")
 	}

@@ -226,14 +226,14 @@ func TestMinISRLargerThanRF(t *testing.T) {
 	p.Leader, p.Replicas, p.ISR = 2, []int32{2}, []int32{2}
 	c := fakekafka.Start(t, m)
 
-	const note = "min ISR 2 exceeds RF 1: ineffective; no headroom\n"
+	const note = "min ISR 2 exceeds RF 1: ineffective\n"
 	ask(t, c, "describe topics --exit-code").want(t, exitOK, topicsHeader+"t-0\t2\t2\t2\tnone\t1\t0\tok\t"+note, "")
 	ask(t, c, "describe topics --under-min-isr --at-min-isr").want(t, exitOK, topicsHeader, "")
 	ask(t, c, "describe topics --under-min-isr --kafka-semantics").want(t, exitOK,
 		topicsHeader+"t-0\t2\t2\t2\tnone\t2\t-1\tunder-min-isr\t"+note, "")
 	part := items[render.PartitionItem](t, ask(t, c, "describe topics -o json"))[0]
 	got := fmt.Sprint(part.MinInsyncReplicas, part.EffectiveMinInsyncReplicas, part.Headroom, part.Status, part.Findings)
-	if want := "2 1 0 [ok] [no-headroom min-isr-exceeds-rf]"; got != want {
+	if want := "2 1 0 [ok] [single-replica no-headroom min-isr-exceeds-rf]"; got != want {
 		t.Errorf("got configured, effective, headroom, status, findings %s, want %s", got, want)
 	}
 	whole := items[render.ClusterItem](t, ask(t, c, "describe --exit-code -o json"))[0]

@@ -102,7 +102,7 @@ func (o *healthOptions) run(ctx context.Context, env Env) error {
 			if !snap.Complete() && verdict.Level == inspect.LevelOK {
 				verdict.Worsen(inspect.LevelUnknown, "ok as far as was answered, which is not all")
 			}
-			err = render.CheckHealthNagios(out, snap, &verdict)
+			err = render.CheckHealthNagios(out, snap, &verdict, o.limits())
 		} else {
 			err = render.CheckHealth(out, s.view, snap, &verdict)
 		}
@@ -119,23 +119,44 @@ func (o *healthOptions) run(ctx context.Context, env Env) error {
 // applyLimits makes the verdict degraded, or unknown, by the offsets. A lag that
 // is unknown may be above the limit.
 func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict) {
-	if !o.limitLag && !o.limitUncommitted {
+	limits := o.limits()
+	if !limits.Lag.IsKnown() && !limits.Uncommitted.IsKnown() {
 		return
 	}
 	h := render.NewHealthItem(snap, v)
-	limit := func(on bool, most inspect.Opt[int64], unknown inspect.Opt[int], limit int64, what string) {
+	limit := func(limit, most inspect.Opt[int64], at *render.PlaceItem, unknown inspect.Opt[int], what string) {
+		allowed, on := limit.Get()
 		if !on {
 			return
 		}
-		if n, ok := most.Get(); ok && n > limit {
-			v.Worsen(inspect.LevelDegraded, fmt.Sprintf("%s is %d records, above the limit of %d", what, n, limit))
+		if n, ok := most.Get(); ok && n > allowed {
+			v.Worsen(inspect.LevelDegraded, fmt.Sprintf("%s is %s (%s), above the limit of %d", what, records(n), at, allowed))
 		}
 		if n := unknown.Or(0); n > 0 {
 			v.Worsen(inspect.LevelUnknown, fmt.Sprintf("%s is not known everywhere: %d are missing", what, n))
 		}
 	}
-	limit(o.limitLag, h.MaxLag, h.LagUnknown, o.maxLag, "the largest lag of a replica")
-	limit(o.limitUncommitted, h.MaxUncommitted, h.UncommittedUnknown, o.maxUncommitted, "the largest LEO-HW of a partition")
+	limit(limits.Lag, h.MaxLag, h.MaxLagAt, h.LagUnknown, "the largest lag of a replica")
+	limit(limits.Uncommitted, h.MaxUncommitted, h.MaxUncommittedAt, h.UncommittedUnknown, "the largest LEO-HW of a partition")
+}
+
+func records(n int64) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return fmt.Sprintf("%d records", n)
+}
+
+// limits are those that were given.
+func (o *healthOptions) limits() render.Limits {
+	var l render.Limits
+	if o.limitLag {
+		l.Lag = inspect.Known(o.maxLag)
+	}
+	if o.limitUncommitted {
+		l.Uncommitted = inspect.Known(o.maxUncommitted)
+	}
+	return l
 }
 
 const nagiosFlag = "nagios"

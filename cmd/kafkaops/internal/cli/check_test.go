@@ -57,17 +57,17 @@ func TestCheckHealth(t *testing.T) {
 		},
 		{
 			"lag above its limit", func(m *fakekafka.Model) { orders(m).SetLEO(2, 989) }, "--max-lag 10", exitUnhealthy,
-			"DEGRADED cluster CLUSTER: the largest lag of a replica is 11 records, above the limit of 10\n",
-			1, "KAFKA DEGRADED - the largest lag of a replica is 11 records, above the limit of 10 | ",
+			"DEGRADED cluster CLUSTER: the largest lag of a replica is 11 records (orders-0 on broker 2), above the limit of 10\n",
+			1, "KAFKA DEGRADED - the largest lag of a replica is 11 records (orders-0 on broker 2), above the limit of 10 | ",
 		},
 		{
 			"a limit of 0", func(m *fakekafka.Model) { orders(m).SetLEO(2, 999) }, "--max-lag 0", exitUnhealthy,
-			"DEGRADED cluster CLUSTER: the largest lag of a replica is 1 records, above the limit of 0\n",
+			"DEGRADED cluster CLUSTER: the largest lag of a replica is 1 record (orders-0 on broker 2), above the limit of 0\n",
 			1, "KAFKA DEGRADED - ",
 		},
 		{
 			"uncommitted above its limit", func(m *fakekafka.Model) { orders(m).SetLEO(1, 1041) }, "--max-uncommitted 40 --max-lag 100", exitUnhealthy,
-			"DEGRADED cluster CLUSTER: the largest LEO-HW of a partition is 41 records, above the limit of 40\n",
+			"DEGRADED cluster CLUSTER: the largest LEO-HW of a partition is 41 records (orders-0), above the limit of 40\n",
 			1, "KAFKA DEGRADED - the largest LEO-HW of a partition is 41 records",
 		},
 		{

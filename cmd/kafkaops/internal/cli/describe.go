@@ -33,7 +33,7 @@ is not healthy, the worst first.
   ok           none of these`,
 		Example: `  kafkaops describe -b kafka-1:9092,kafka-2:9092
   kafkaops describe --exit-code -o json -b kafka-1:9092 | jq '.items[0].reasons'`,
-		Args: noSuchCommand,
+		Args: noSuchFacet,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	}
 	o.register(cmd)
@@ -45,6 +45,15 @@ is not healthy, the worst first.
 		newDescribeTransactionsCmd(env),
 	)
 	return cmd
+}
+
+// noSuchFacet is noSuchCommand where the word may have been meant as a topic.
+func noSuchFacet(cmd *cobra.Command, args []string) error {
+	err := noSuchCommand(cmd, args)
+	if err == nil {
+		return nil
+	}
+	return usagef("%w; a topic is described by '%s topics %s'", err, cmd.CommandPath(), args[0])
 }
 
 func (o *describeOptions) run(ctx context.Context, env Env) error {

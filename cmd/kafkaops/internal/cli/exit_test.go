@@ -138,7 +138,7 @@ func TestExitCodesOfOtherCommands(t *testing.T) {
 		"descrieb":                  {exitUsage, "kafkaops: \"descrieb\" is not a command of kafkaops; did you mean describe?\n"},
 		"help nosuch":               {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops\n"},
 		"help describe nosuch":      {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops describe\n"},
-		"describe nosuch":           {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops describe\n"},
+		"describe nosuch":           {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops describe; a topic is described by 'kafkaops describe topics nosuch'\n"},
 		"describe brokers 1":        {exitUsage, "kafkaops: kafkaops describe brokers takes no argument, got \"1\"\n"},
 		"check":                     {exitUsage, "kafkaops: check what? Use one of: health\n"},
 		"check nosuch":              {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops check\n"},

@@ -25,9 +25,12 @@ func CheckHealth(w io.Writer, v View, s *inspect.Snapshot, verdict *inspect.Verd
 	return err
 }
 
+// Limits are what check health was given; unknown where there is none.
+type Limits struct{ Lag, Uncommitted inspect.Opt[int64] }
+
 // CheckHealthNagios is the line of a Nagios plugin: the state, the reasons, and
 // performance data that any of its graphers reads. It is never coloured.
-func CheckHealthNagios(w io.Writer, s *inspect.Snapshot, verdict *inspect.Verdict) error {
+func CheckHealthNagios(w io.Writer, s *inspect.Snapshot, verdict *inspect.Verdict, limits Limits) error {
 	item := NewHealthItem(s, verdict)
 	why := strings.Join(verdict.Reasons, "; ")
 	if verdict.Level == inspect.LevelOK {
@@ -36,13 +39,13 @@ func CheckHealthNagios(w io.Writer, s *inspect.Snapshot, verdict *inspect.Verdic
 	// A bar in a reason would begin the performance data.
 	why = strings.ReplaceAll(Clean(why), "|", "/")
 	word := strings.ToUpper(string(verdict.Level))
-	_, err := fmt.Fprintf(w, "KAFKA %s - %s | %s\n", word, why, strings.Join(perfData(&item), " "))
+	_, err := fmt.Fprintf(w, "KAFKA %s - %s | %s\n", word, why, strings.Join(perfData(&item, limits), " "))
 	return err
 }
 
 // perfData is label=value;warn;crit;min. "0" as a threshold alerts above 0. An
 // unknown value is U.
-func perfData(h *HealthItem) []string {
+func perfData(h *HealthItem, limits Limits) []string {
 	const warnAbove, critAbove, noLimit = ";0;;0", ";;0;0", ";;;0"
 	opt := func(n fmt.Stringer, known bool) string {
 		if !known {
@@ -65,8 +68,17 @@ func perfData(h *HealthItem) []string {
 	add("partitions", count(h.Partitions), true, noLimit)
 	add("brokers", count(h.Brokers), true, noLimit)
 	add("brokersAnswering", h.BrokersAnswering, h.BrokersAnswering.IsKnown(), noLimit)
-	add("maxLag", h.MaxLag, h.MaxLag.IsKnown(), noLimit)
+	add("maxLag", h.MaxLag, h.MaxLag.IsKnown(), warnsAbove(limits.Lag))
 	add("lagUnknown", h.LagUnknown, h.LagUnknown.IsKnown(), noLimit)
-	add("maxUncommitted", h.MaxUncommitted, h.MaxUncommitted.IsKnown(), noLimit)
+	add("maxUncommitted", h.MaxUncommitted, h.MaxUncommitted.IsKnown(), warnsAbove(limits.Uncommitted))
 	return out
+}
+
+// warnsAbove is warn;crit;min of a value that is to stay at or below the limit.
+func warnsAbove(limit inspect.Opt[int64]) string {
+	n, ok := limit.Get()
+	if !ok {
+		return ";;;0"
+	}
+	return fmt.Sprintf(";%d;;0", n)
 }

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -10,9 +11,12 @@ import (
 // are of what was described: where a topic was not, an error says so.
 type Counts struct {
 	// Brokers counts those that are registered and not fenced; BrokersAnswering
-	// those of them that answered, null where not every one was asked.
+	// those of them that answered, null where not every one was asked;
+	// BrokersFenced those that the controller does not hear from, null where the
+	// cluster does not tell (before Kafka 4.0).
 	Brokers          int              `json:"brokers"`
 	BrokersAnswering inspect.Opt[int] `json:"brokersAnswering"`
+	BrokersFenced    inspect.Opt[int] `json:"brokersFenced"`
 	Topics           int              `json:"topics"`
 	Partitions       int              `json:"partitions"`
 	// Partitions by status word; one counts under each word that it has.
@@ -56,16 +60,39 @@ type HealthItem struct {
 	// MaxUncommitted the largest certain LEO − HW of any partition. Null where no
 	// offset was asked or answered; where only some were, LagUnknown counts the
 	// replicas, and UncommittedUnknown the partitions, that are not in it.
-	MaxLag             inspect.Opt[int64] `json:"maxLag"`
-	MaxUncommitted     inspect.Opt[int64] `json:"maxUncommitted"`
-	LagUnknown         inspect.Opt[int]   `json:"lagUnknown"`
-	UncommittedUnknown inspect.Opt[int]   `json:"uncommittedUnknown"`
+	MaxLag         inspect.Opt[int64] `json:"maxLag"`
+	MaxUncommitted inspect.Opt[int64] `json:"maxUncommitted"`
+	// MaxLagAt and MaxUncommittedAt are where those were seen, the first by topic,
+	// partition and replica where there are several; null where there is none.
+	MaxLagAt           *PlaceItem       `json:"maxLagAt"`
+	MaxUncommittedAt   *PlaceItem       `json:"maxUncommittedAt"`
+	LagUnknown         inspect.Opt[int] `json:"lagUnknown"`
+	UncommittedUnknown inspect.Opt[int] `json:"uncommittedUnknown"`
+}
+
+// PlaceItem is a replica, or a partition where no broker is named.
+type PlaceItem struct {
+	Topic     string                        `json:"topic"`
+	Partition int32                         `json:"partition"`
+	Broker    inspect.Opt[inspect.BrokerID] `json:"broker"`
+}
+
+// String is payments-4, or payments-4 on broker 3.
+func (p *PlaceItem) String() string {
+	if p == nil {
+		return Unknown
+	}
+	name := fmt.Sprintf("%s-%d", p.Topic, p.Partition)
+	if id, ok := p.Broker.Get(); ok {
+		name += fmt.Sprintf(" on broker %d", id)
+	}
+	return name
 }
 
 func newCounts(s *inspect.Snapshot, v *inspect.Verdict) Counts {
 	c := &v.Counts
 	return Counts{
-		Brokers: c.BrokersRegistered, BrokersAnswering: answering(s),
+		Brokers: c.BrokersRegistered, BrokersAnswering: answering(s), BrokersFenced: c.BrokersFenced,
 		Topics: c.Topics, Partitions: c.Partitions,
 		UnderReplicated: c.UnderReplicated, UnderMinISR: c.UnderMinISR, AtMinISR: c.AtMinISR,
 		Offline: c.Offline, Reassigning: c.Reassigning, WrongLeader: c.WrongLeader, Unknown: c.Unknown,
@@ -113,14 +140,17 @@ func NewHealthItem(s *inspect.Snapshot, v *inspect.Verdict) HealthItem {
 	lagUnknown, uncommittedUnknown := 0, 0
 	for p := range s.Partitions {
 		l := p.Lag()
-		item.MaxUncommitted = larger(item.MaxUncommitted, l.Uncommitted)
-		item.MaxLag = larger(item.MaxLag, l.MaxLag())
-		if !l.Uncommitted.IsKnown() {
+		if n, ok := l.Uncommitted.Get(); !ok {
 			uncommittedUnknown++
+		} else if larger(n, item.MaxUncommitted) {
+			item.MaxUncommitted, item.MaxUncommittedAt = l.Uncommitted, &PlaceItem{Topic: p.Topic, Partition: p.Index}
 		}
 		for i := range l.Replicas {
-			if !l.Replicas[i].Lag.IsKnown() {
+			r := &l.Replicas[i]
+			if n, ok := r.Lag.Get(); !ok {
 				lagUnknown++
+			} else if larger(n, item.MaxLag) {
+				item.MaxLag, item.MaxLagAt = r.Lag, &PlaceItem{p.Topic, p.Index, inspect.Known(r.Broker)}
 			}
 		}
 	}
@@ -128,10 +158,7 @@ func NewHealthItem(s *inspect.Snapshot, v *inspect.Verdict) HealthItem {
 	return item
 }
 
-func larger(a, b inspect.Opt[int64]) inspect.Opt[int64] {
-	n, ok := b.Get()
-	if most, known := a.Get(); !ok || known && most >= n {
-		return a
-	}
-	return b
+func larger(n int64, than inspect.Opt[int64]) bool {
+	most, known := than.Get()
+	return !known || n > most
 }

@@ -102,6 +102,10 @@ func lagNotes(v View, r *LagRow) []Cell {
 		if why := rep.Error; why != "" && v.wide() && rep.State != inspect.ReplicaOffline {
 			add(Warn, "replica %d: %s", id, why)
 		}
+		// Where the ISR has lost its minimum already, the status says so.
+		if rep.State == inspect.ReplicaUnknown && rep.InSync && id != r.Partition.Leader && r.Lag.Uncommitted.Or(0) > 0 {
+			add(Warn, "replica %d, in the ISR, is silent: the HW may wait for it", id)
+		}
 		if ms, ok := r.Timing.replica(id).CatchUpMs.Get(); ok && ms > 0 {
 			add(Dim, "replica %d catches up in about %s", id, Millis(ms))
 		}

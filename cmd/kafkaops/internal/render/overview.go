@@ -36,7 +36,7 @@ func overviewTerminal(b *strings.Builder, v View, s *inspect.Snapshot, verdict *
 		paragraph(b, v, Plain, reason)
 	}
 	for _, f := range verdict.Findings {
-		paragraph(b, v, Dim, f.Title)
+		paragraph(b, v, Dim, findingText(v, &f))
 	}
 	for _, aside := range asides(v, &verdict.Counts) {
 		paragraph(b, v, Dim, aside)
@@ -91,12 +91,16 @@ func flow(v View, s Style, head, first, gap string, parts []string) string {
 }
 
 func brokersPhrase(v View, s *inspect.Snapshot, verdict *inspect.Verdict) string {
-	phrase := v.count(verdict.Counts.BrokersRegistered, "broker", "brokers")
+	fenced := verdict.Counts.BrokersFenced.Or(0)
+	phrase := v.count(verdict.Counts.BrokersRegistered+fenced, "broker", "brokers")
+	if fenced > 0 {
+		phrase += ", " + v.number(int64(fenced)) + " fenced"
+	}
 	n, asked := answering(s).Get()
 	switch {
 	case !asked:
 		return phrase
-	case n == verdict.Counts.BrokersRegistered && n > 1:
+	case n == verdict.Counts.BrokersRegistered && n > 1 && fenced == 0:
 		return phrase + ", all answering"
 	}
 	return phrase + ", " + v.number(int64(n)) + " answering"
@@ -108,10 +112,23 @@ func healthySentence(v View, verdict *inspect.Verdict) string {
 		return "no partitions yet"
 	}
 	sentence := v.count(c.Partitions, "partition", "partitions") + ", all in sync"
-	if c.NoHeadroom == 0 {
+	if c.NoHeadroom+c.SingleReplica == 0 {
 		sentence += ", all with headroom"
 	}
 	return sentence
+}
+
+// findingText is a finding with the topics that have it.
+func findingText(v View, f *inspect.Finding) string {
+	const shown = 3
+	if len(f.Topics) == 0 {
+		return f.Title
+	}
+	names := strings.Join(f.Topics[:min(len(f.Topics), shown)], ", ")
+	if more := len(f.Topics) - shown; more > 0 {
+		names += " and " + v.number(int64(more)) + " more"
+	}
+	return f.Title + " (" + names + ")"
 }
 
 // asides are true in passing and change no verdict.
@@ -188,7 +205,7 @@ func overviewPipe(b *strings.Builder, v View, s *inspect.Snapshot, verdict *insp
 		line(Plain, "reason", Clean(reason))
 	}
 	for _, f := range verdict.Findings {
-		line(Plain, "finding", string(f.ID), Clean(f.Title))
+		line(Plain, "finding", string(f.ID), Clean(findingText(v, &f)))
 	}
 	if len(verdict.Unhealthy) > 0 {
 		b.WriteByte('\n')

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -178,8 +179,14 @@ func noteCell(j *inspect.Judged) Cell {
 		case inspect.FindingMinISRExceedsRF:
 			note := fmt.Sprintf("min ISR %s exceeds RF %d: ineffective", j.MinInsyncReplicas, len(j.Replicas))
 			notes = append([]string{note}, notes...)
+		case inspect.FindingSingleReplica:
+			if !slices.Contains(j.Health.Findings, inspect.FindingMinISRExceedsRF) { // that names the RF
+				notes = append(notes, "RF 1")
+			}
 		case inspect.FindingNoHeadroom:
-			notes = append(notes, "no headroom")
+			if len(j.Replicas) > 1 { // else the single replica says it
+				notes = append(notes, "no headroom")
+			}
 		default:
 			notes = append(notes, string(f))
 		}

@@ -67,7 +67,7 @@ func draw(t *testing.T, screen string, v View, s *inspect.Snapshot) string {
 	case "check health":
 		err = CheckHealth(&b, v, s, &verdict)
 	case "check health nagios":
-		err = CheckHealthNagios(&b, s, &verdict)
+		err = CheckHealthNagios(&b, s, &verdict, Limits{})
 	default:
 		t.Fatalf("no screen %q", screen)
 	}

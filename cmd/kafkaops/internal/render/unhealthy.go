@@ -11,17 +11,27 @@ import (
 // overviewRows leaves room on 24 lines for the verdict and its reasons.
 const overviewRows = 10
 
-// WorstFirst sorts partitions by their worst word, then by headroom, then by how
-// many replicas are out, then by name.
+// WorstFirst sorts partitions by their worst word, then those with one in-sync
+// copy left of several, then by headroom, then by how many replicas are out,
+// then by name.
 func WorstFirst(judged []inspect.Judged) []inspect.Judged {
 	return slices.SortedFunc(slices.Values(judged), func(a, b inspect.Judged) int {
 		return cmp.Or(
 			cmp.Compare(rank(&a.Health), rank(&b.Health)),
+			cmp.Compare(lastCopy(a.Partition), lastCopy(b.Partition)),
 			cmp.Compare(a.Health.Headroom.Or(0), b.Health.Headroom.Or(0)),
 			-cmp.Compare(len(a.Health.OutOfSync), len(b.Health.OutOfSync)),
 			cmp.Compare(a.Topic, b.Topic), cmp.Compare(a.Index, b.Index),
 		)
 	})
+}
+
+// lastCopy is 0 for a partition with one copy left, and 1 for others.
+func lastCopy(p *inspect.Partition) int {
+	if p.OneCopyLeft() {
+		return 0
+	}
+	return 1
 }
 
 // rank is the place of the worst word; 0 is the worst of all.

@@ -164,13 +164,15 @@ func TestWorstFirst(t *testing.T) {
 	s := cluster(
 		topic("a", 2, part(ids(1, 2, 3), ids(1, 2), nil), part(ids(1, 2, 3), ids(1), nil)),
 		topic("b", 3, part(ids(1, 2, 3), ids(1), nil), part(ids(1, 2, 3), nil, nil)),
+		// Further below its minimum, and yet with a copy more than b-0.
+		topic("c", 5, part(ids(1, 2, 3, 4, 5), ids(1, 2), nil)),
 	)
 	s.Topics[1].Partitions[1].Leader = inspect.NoBroker
 	var got []string
 	for _, j := range WorstFirst(judge(s)) {
 		got = append(got, nameOf(j.Partition))
 	}
-	if want := "b-1 b-0 a-1 a-0"; strings.Join(got, " ") != want {
+	if want := "b-1 b-0 a-1 c-0 a-0"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
 	}
 	got = nil
@@ -179,6 +181,28 @@ func TestWorstFirst(t *testing.T) {
 	}
 	if want := "payments-0 orders-0 payments-1"; strings.Join(got, " ") != want {
 		t.Errorf("by lag: got %v, want %s", got, want)
+	}
+}
+
+// TestSilentMemberOfISR: on a terminal, only where records wait.
+func TestSilentMemberOfISR(t *testing.T) {
+	t.Parallel()
+	silent := inspect.FollowerOffset{Broker: 3, Error: "no reply to ListOffsets within 3s"}
+	const note = "in the ISR"
+	for _, tt := range []struct {
+		name string
+		hw   inspect.Offset
+		isr  []inspect.BrokerID
+		want bool
+	}{
+		{"records wait", 90, ids(1, 2, 3), true},
+		{"none waits", 100, ids(1, 2, 3), false},
+		{"out of the ISR", 90, ids(1, 2), false},
+	} {
+		s := cluster(topic("t", 2, part(ids(1, 2, 3), tt.isr, offsets(tt.hw, 100, at(2, 100), silent))))
+		if out := draw(t, "lag", View{Terminal: true}, s); strings.Contains(out, note) != tt.want {
+			t.Errorf("%s: a note is %v, want %v:\n%s", tt.name, !tt.want, tt.want, out)
+		}
 	}
 }
 

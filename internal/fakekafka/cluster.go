@@ -54,11 +54,16 @@ func Listen(m *Model) (*Cluster, error) {
 	}
 	for _, b := range m.Brokers {
 		s := newServer(c, b, m.TLS)
-		if err := s.listen("127.0.0.1:0"); err != nil {
+		if err := s.bind(); err != nil {
 			c.Close()
 			return nil, fmt.Errorf("start broker %d: %w", b.ID, err)
 		}
 		c.servers = append(c.servers, s)
+	}
+	// Not before all are bound: any process of the machine may connect to the first
+	// port, and each broker tells of all of them.
+	for _, s := range c.servers {
+		s.start()
 	}
 	return c, nil
 }

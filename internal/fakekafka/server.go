@@ -26,26 +26,38 @@ func newServer(c *Cluster, b *Broker, config *tls.Config) *server {
 	return &server{c: c, broker: b, tls: config, conns: make(map[net.Conn]struct{})}
 }
 
-// listen opens the listener and remembers its address, where the broker stays.
+// bind finds a port, and tells the model of it: nobody reads that before start.
+func (s *server) bind() error {
+	if err := s.listen("127.0.0.1:0"); err != nil {
+		return err
+	}
+	at := s.ln.Addr().(*net.TCPAddr)
+	s.addr, s.broker.host, s.broker.port = at.String(), at.IP.String(), int32(at.Port)
+	return nil
+}
+
+// listen opens the listener; whoever connects waits for start.
 func (s *server) listen(addr string) error {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
 		return err
 	}
-	at := ln.Addr().(*net.TCPAddr)
-	if s.addr == "" {
-		// Only at the start, before anyone reads them.
-		s.addr, s.broker.host, s.broker.port = at.String(), at.IP.String(), int32(at.Port)
-	}
 	if s.tls != nil {
 		ln = tls.NewListener(ln, s.tls)
 	}
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.ln, s.stopped = ln, false
+	return nil
+}
+
+// start serves who connects to what listen has opened.
+func (s *server) start() {
+	s.mu.Lock()
+	ln := s.ln
 	s.mu.Unlock()
 	s.c.wg.Add(1)
 	go s.accept(ln)
-	return nil
 }
 
 // mustListenAgain panics where another process took the port in the meantime:
@@ -59,6 +71,7 @@ func (s *server) mustListenAgain() {
 	if err := s.listen(s.addr); err != nil {
 		panic(fmt.Sprintf("fakekafka: restart broker %d: %v", s.broker.ID, err))
 	}
+	s.start()
 }
 
 // stop closes the listener and all connections. It may be called twice.

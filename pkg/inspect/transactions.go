@@ -114,8 +114,9 @@ type OpenPartition struct {
 	LastWrite Opt[time.Time]
 	LSO, HW   Opt[Offset]
 	// HoldsLSO: the LSO stands at Start, so that read_committed consumers wait for
-	// this transaction.
-	HoldsLSO bool
+	// this transaction. Unknown where the LSO is held back, or was not read, and the
+	// leader did not tell by whom.
+	HoldsLSO Opt[bool]
 }
 
 // OpenTransactions lists all transactions that are open: those of coordinators,
@@ -126,10 +127,14 @@ func (s *Snapshot) OpenTransactions() []OpenTransaction {
 	if !ok {
 		return nil
 	}
-	m := merger{s: s, all: &all, held: map[TopicPartition]*Partition{}, claimed: map[TopicPartition]bool{}, byProducer: map[int64][]*OpenProducer{}}
+	m := merger{s: s, all: &all, held: map[TopicPartition]*Partition{}, free: map[TopicPartition]bool{}, claimed: map[TopicPartition]bool{}, byProducer: map[int64][]*OpenProducer{}}
 	for p := range s.Partitions {
-		if p.LSOBelowHW() {
-			m.held[TopicPartition{p.Topic, p.Index}] = p
+		tp := TopicPartition{p.Topic, p.Index}
+		switch {
+		case p.LSOBelowHW():
+			m.held[tp] = p
+		case p.Offsets != nil && p.Offsets.LSO.IsKnown() && p.Offsets.HW.IsKnown():
+			m.free[tp] = true
 		}
 	}
 	for i := range all.Producers {
@@ -162,7 +167,9 @@ type merger struct {
 	all *Transactions
 	// held are partitions whose LSO is below the HW, and claimed those of them of
 	// which somebody tells that it holds it.
-	held       map[TopicPartition]*Partition
+	held map[TopicPartition]*Partition
+	// free are those whose LSO is the HW.
+	free       map[TopicPartition]bool
 	claimed    map[TopicPartition]bool
 	byProducer map[int64][]*OpenProducer
 }
@@ -242,7 +249,7 @@ func (m *merger) unexplained() []OpenTransaction {
 		}
 		t := OpenTransaction{Status: TransactionUnknown, Why: "its LSO is below its HW, and whose transaction holds it was not told"}
 		part := m.partition(tp)
-		part.HoldsLSO = true
+		part.HoldsLSO = Known(true)
 		t.add(part)
 		out = append(out, t)
 	}
@@ -258,6 +265,9 @@ func (m *merger) partition(tp TopicPartition) OpenPartition {
 	if p := m.held[tp]; p != nil {
 		out.LSO, out.HW = p.Offsets.LSO, p.Offsets.HW
 	}
+	if m.free[tp] || slices.Contains(m.all.Told, tp) {
+		out.HoldsLSO = Known(false)
+	}
 	return out
 }
 
@@ -265,9 +275,10 @@ func (m *merger) partition(tp TopicPartition) OpenPartition {
 func (m *merger) explain(p *OpenProducer) OpenPartition {
 	out := m.partition(p.TopicPartition)
 	out.Start, out.LastWrite = Known(p.Start), p.LastWrite
-	if lso, ok := out.LSO.Get(); ok && p.Start <= lso {
-		out.HoldsLSO = true
-		m.claimed[p.TopicPartition] = true
+	if lso, ok := out.LSO.Get(); ok {
+		holds := p.Start <= lso
+		out.HoldsLSO = Known(holds)
+		m.claimed[p.TopicPartition] = m.claimed[p.TopicPartition] || holds
 	}
 	return out
 }

@@ -62,13 +62,18 @@ func TestOpenTransactions(t *testing.T) {
 				t.Errorf("got %d, the last %s %q; want one, %s %q", len(open), last.Status, last.Why, tt.status, tt.why)
 			}
 			p := last.Partitions[0]
-			if p.TopicPartition != t0 || !p.HoldsLSO || p.HW != Known[Offset](50) {
+			if p.TopicPartition != t0 || p.HoldsLSO != Known(true) || p.HW != Known[Offset](50) {
 				t.Errorf("partition = %+v, want t-0 held at 10 of 50", p)
 			}
 		})
 	}
 	if open := waiting(Transactions{Complete: true, Told: []TopicPartition{t0}}).OpenTransactions(); len(open) != 0 {
 		t.Errorf("records came in between LSO and HW, and no transaction: %+v", open)
+	}
+	// The leader did not tell, so that the transaction may be who holds the LSO.
+	open := waiting(Transactions{Complete: true, Coordinated: coordinated(time.Second, t0)}).OpenTransactions()
+	if len(open) != 2 || open[0].Partitions[0].HoldsLSO.IsKnown() || open[1].Partitions[0].HoldsLSO != Known(true) {
+		t.Errorf("the leader did not tell who holds the LSO: %+v, want x, which may, and somebody, who does", open)
 	}
 	if open := cluster().OpenTransactions(); open != nil {
 		t.Errorf("not asked: %+v", open)
@@ -82,7 +87,7 @@ func TestWhoHoldsTheLSO(t *testing.T) {
 		{TopicPartition: TopicPartition{"t", 0}, ProducerID: 8, Start: 30},
 		{TopicPartition: TopicPartition{"t", 0}, ProducerID: 7, Start: 10},
 	}}).OpenTransactions()
-	if len(open) != 2 || !open[0].Partitions[0].HoldsLSO || open[1].Partitions[0].HoldsLSO {
+	if len(open) != 2 || open[0].Partitions[0].HoldsLSO != Known(true) || open[1].Partitions[0].HoldsLSO != Known(false) {
 		t.Errorf("open = %+v, want 7 to hold the LSO and 8 not", open)
 	}
 }

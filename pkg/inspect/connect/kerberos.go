@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"regexp"
 	"strings"
 
 	krb5 "github.com/jcmturner/gokrb5/v8/client"
@@ -216,6 +217,12 @@ func (g *gssapi) Authenticate(ctx context.Context, addr string) (sasl.Session, [
 	}
 }
 
+// The library's words for what is wrong with the settings.
+var (
+	noKDC = regexp.MustCompile(`no KDCs defined in configuration for realm (\S+?)\)`)
+	noKey = regexp.MustCompile(`matching key not found in keytab\. Looking for "?([^"]+?)"? realm: (\S+)`)
+)
+
 // kerberosError is what the KDC said, without the library's way to it.
 func kerberosError(err error) string {
 	text := err.Error()
@@ -225,6 +232,12 @@ func kerberosError(err error) string {
 	}
 	if strings.Contains(text, "no valid existing session") {
 		return "the ticket has expired; run kinit"
+	}
+	if m := noKDC.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf("no KDC is configured for realm %s (krb5.conf, or where %s says)", m[1], envKerberosConfig)
+	}
+	if m := noKey.FindStringSubmatch(text); m != nil {
+		return fmt.Sprintf("the key table has no key of %s@%s that fits", m[1], m[2])
 	}
 	return text
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
+	"github.com/kafkaops/kafkaops/internal/kafkatest/certs"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
@@ -30,15 +31,19 @@ func keyTable(file, principal string) string {
 // TestKerberos goes through GSSAPI with a real KDC and a Kafka of its own.
 func TestKerberos(t *testing.T) {
 	kdc := kafkatest.StartKDC(t)
-	const listener, alice = "KERBEROS", "alice@" + kafkatest.Realm
+	const listener, listenerTLS, alice = "KERBEROS", "KERBEROSTLS", "alice@" + kafkatest.Realm
 	table := kdc.Keytab(t, "alice")
 	t.Setenv("KRB5_CONFIG", kdc.Config())
+	plain := kafkatest.ListenerSecurity{
+		Mechanisms: []string{kafkatest.GSSAPI},
+		Principal:  "kafka/127.0.0.1@" + kafkatest.Realm, Keytab: kdc.Keytab(t, "kafka/127.0.0.1"),
+	}
+	overTLS := plain
+	overTLS.Cert = w.ca.Issue(certs.Request{Name: "broker", Hosts: certs.Loopback()})
+	overTLS.ClientAuth, overTLS.ClientCA = "required", w.ca
 	c := kafkatest.Start(t, kafkatest.Options{
-		Listeners: map[string]string{listener: "SASL_PLAINTEXT"},
-		Security: map[string]kafkatest.ListenerSecurity{listener: {
-			Mechanisms: []string{kafkatest.GSSAPI},
-			Principal:  "kafka/127.0.0.1@" + kafkatest.Realm, Keytab: kdc.Keytab(t, "kafka/127.0.0.1"),
-		}},
+		Listeners:  map[string]string{listener: "SASL_PLAINTEXT", listenerTLS: "SASL_SSL"},
+		Security:   map[string]kafkatest.ListenerSecurity{listener: plain, listenerTLS: overTLS},
 		Properties: map[string]string{"sasl.kerberos.service.name": "kafka"},
 		Authorizer: true,
 		JVM:        func(int32) []string { return []string{"-Djava.security.krb5.conf=" + kdc.Config()} },
@@ -54,6 +59,62 @@ func TestKerberos(t *testing.T) {
 	}
 	addr := c.ListenerAddr(1, listener)
 
+	t.Run("over TLS", func(t *testing.T) {
+		over := func(text string) string { return strings.Replace(text, "SASL_PLAINTEXT", "SASL_SSL", 1) }
+		cache := filepath.Join(t.TempDir(), "cache")
+		kdc.Kinit(t, table, alice, cache, time.Hour)
+		for _, login := range []choice{
+			{"key table", keyTable(table, alice)},
+			{"ticket cache", krb5Login + fmt.Sprintf("useTicketCache=true ticketCache=%q;\n", cache)},
+		} {
+			for _, key := range clientKeys(t) {
+				t.Run(login.name+", "+key.name, func(t *testing.T) {
+					wantAnswer(t, newSource(t, w.properties(t, over(login.properties)+trust+key.properties), c.ListenerAddr(1, listenerTLS)))
+				})
+			}
+			for _, store := range trusts(t) {
+				t.Run(login.name+", trust in "+store.name, func(t *testing.T) {
+					wantAnswer(t, newSource(t, w.properties(t, over(login.properties)+store.properties+keys("alice.p12")), c.ListenerAddr(1, listenerTLS)))
+				})
+			}
+		}
+		good := trust + keys("alice.p12")
+		for _, m := range []struct {
+			name, properties string
+			phase            inspect.Phase
+			words            string
+		}{
+			{"unknown principal", keyTable(table, "nobody") + good, inspect.PhaseSASL, "KDC_ERR_C_PRINCIPAL_UNKNOWN"},
+			{"another service", strings.Replace(keyTable(table, alice), "name=kafka", "name=hbase", 1) + good, inspect.PhaseSASL, "KDC_ERR_S_PRINCIPAL_UNKNOWN"},
+			{"another realm", keyTable(table, "alice@ELSEWHERE") + good, inspect.PhaseSASL, "Kerberos: no KDC is configured for realm ELSEWHERE"},
+			{"mechanism not enabled", plainLogin + good, inspect.PhaseSASL, "mechanism PLAIN is not enabled on this listener; it offers GSSAPI"},
+			{"no client certificate", keyTable(table, alice) + trust, inspect.PhaseTLS, "it wants a client certificate"},
+			{"no trust store", keyTable(table, alice) + keys("alice.p12"), inspect.PhaseTLS, "unknown authority"},
+		} {
+			t.Run(m.name, func(t *testing.T) {
+				text := over(m.properties)
+				if !strings.Contains(text, "security.protocol") {
+					text += "security.protocol=SASL_SSL\n"
+				}
+				wantRefusal(t, newSource(t, w.properties(t, text), c.ListenerAddr(1, listenerTLS)), m.phase, m.words)
+			})
+		}
+	})
+	t.Run("another realm", func(t *testing.T) {
+		src := newSource(t, w.properties(t, keyTable(table, "alice@ELSEWHERE")), addr)
+		wantRefusal(t, src, inspect.PhaseSASL, "Kerberos: no KDC is configured for realm ELSEWHERE (krb5.conf")
+	})
+	t.Run("realm without KDC", func(t *testing.T) {
+		cache := filepath.Join(t.TempDir(), "cache")
+		kdc.Kinit(t, table, alice, cache, time.Hour)
+		conf := filepath.Join(t.TempDir(), "krb5.conf")
+		if err := os.WriteFile(conf, []byte("[libdefaults]\n default_realm = ELSEWHERE\n dns_lookup_kdc = false\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		t.Setenv("KRB5_CONFIG", conf)
+		src := newSource(t, w.properties(t, krb5Login+fmt.Sprintf("useTicketCache=true ticketCache=%q;", cache)), addr)
+		wantRefusal(t, src, inspect.PhaseSASL, "Kerberos: no KDC is configured for realm "+kafkatest.Realm)
+	})
 	t.Run("key table", func(t *testing.T) {
 		src := newSource(t, w.properties(t, keyTable(table, alice)), addr)
 		wantAnswer(t, src)
@@ -87,7 +148,7 @@ func TestKerberos(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "keytab")
 		copyFile(t, kdc.Keytab(t, "bob"), file)
 		src := newSource(t, w.properties(t, keyTable(file, alice)), addr)
-		wantRefusal(t, src, inspect.PhaseSASL, "Kerberos: ", "alice")
+		wantRefusal(t, src, inspect.PhaseSASL, "Kerberos: the key table has no key of alice@"+kafkatest.Realm+" that fits")
 		copyFile(t, table, file)
 		wantAnswer(t, src)
 	})

@@ -24,6 +24,11 @@ const (
 	listenerSASL      = "SASL"
 	listenerSASLTLS   = "SASLTLS"
 	listenerScram     = "SCRAM" // SCRAM-SHA-512 only
+
+	listenerExpired       = "EXPIRED" // TLS with a certificate that has expired
+	listenerSASLMTLS      = "SASLMTLS"
+	listenerSASLElsewhere = "SASLELSEWHERE"
+	listenerSASLExpired   = "SASLEXPIRED"
 )
 
 // The secrets of these tests are words that occur nowhere else, for the check
@@ -80,21 +85,34 @@ func newWorld() (*world, error) {
 			"oauthbearer.sasl.oauthbearer.expected.audience": tokenAudience,
 		},
 	}
-	saslPlaintext := sasl
-	saslPlaintext.Cert = nil
+	with := func(cert *certs.Cert) kafkatest.ListenerSecurity {
+		l := sasl
+		l.Cert = cert
+		return l
+	}
+	mutual := sasl
+	mutual.ClientAuth, mutual.ClientCA = "required", w.ca
+	elsewhere := w.ca.Issue(certs.Request{Name: "elsewhere.example", Hosts: []string{"elsewhere.example"}})
+	expired := w.ca.Issue(certs.Request{Name: "broker", Hosts: certs.Loopback(), NotAfter: time.Now().Add(-time.Hour)})
 	w.shared = kafkatest.Share(kafkatest.Options{
 		Brokers: 1, Authorizer: true,
 		Listeners: map[string]string{
 			listenerTLS: "SSL", listenerMTLS: "SSL", listenerElsewhere: "SSL",
 			listenerSASL: "SASL_PLAINTEXT", listenerSASLTLS: "SASL_SSL", listenerScram: "SASL_PLAINTEXT",
+			listenerExpired: "SSL", listenerSASLMTLS: "SASL_SSL", listenerSASLElsewhere: "SASL_SSL", listenerSASLExpired: "SASL_SSL",
 		},
 		Security: map[string]kafkatest.ListenerSecurity{
 			listenerTLS:       {Cert: broker, ClientAuth: "requested", ClientCA: w.ca},
 			listenerMTLS:      {Cert: broker, ClientAuth: "required", ClientCA: w.ca},
-			listenerElsewhere: {Cert: w.ca.Issue(certs.Request{Name: "elsewhere.example", Hosts: []string{"elsewhere.example"}})},
-			listenerSASL:      saslPlaintext,
+			listenerElsewhere: {Cert: elsewhere},
+			listenerSASL:      with(nil),
 			listenerSASLTLS:   sasl,
 			listenerScram:     {Mechanisms: []string{kafkatest.ScramSHA512}},
+
+			listenerExpired:       {Cert: expired},
+			listenerSASLMTLS:      mutual,
+			listenerSASLElsewhere: with(elsewhere),
+			listenerSASLExpired:   with(expired),
 		},
 		JVM: func(int32) []string {
 			return []string{"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://" + jwks}
@@ -113,6 +131,7 @@ func (w *world) writeStores() error {
 	stranger := certs.NewCA("another authority")
 	for name, data := range map[string][]byte{
 		"alice.jks":               alice.JKS(storePassword, keyPassword),
+		"alice-same.jks":          alice.JKS(storePassword, storePassword),
 		"alice.p12":               alice.PKCS12(storePassword),
 		"alice.pem":               alice.PEM(""),
 		"alice-encrypted.pem":     alice.PEM(keyPassword),
@@ -122,6 +141,7 @@ func (w *world) writeStores() error {
 		"trust.p12":               w.ca.PKCS12(storePassword),
 		"trust.pem":               w.ca.PEM(),
 		"trust-another.pem":       stranger.PEM(),
+		"alice-key.txt":           alice.KeyPEM(""),
 		"alice-key-encrypted.txt": alice.KeyPEM(keyPassword),
 		"alice-chain.txt":         alice.ChainPEM(),
 	} {

@@ -42,6 +42,14 @@ type tokenSource interface {
 
 func (b *bearer) forget() { b.tokens.forget() }
 
+// excuse is empty where there is none.
+func (b *bearer) excuse() string {
+	if known, ok := b.tokens.(excuser); ok {
+		return known.excuse()
+	}
+	return ""
+}
+
 // newOAuth is OAUTHBEARER with a token that the client fetches by its own
 // credentials (RFC 6749 §4.4), or that lies in a file.
 func newOAuth(f *javaprops.File) (sasl.Mechanism, error) {

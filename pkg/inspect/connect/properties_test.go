@@ -28,6 +28,8 @@ func TestPropertiesRefused(t *testing.T) {
 		{"own retriever", "security.protocol=SASL_SSL\n" + oauthLogin + "sasl.oauthbearer.jwt.retriever.class=com.example.JwtBearerJwtRetriever\n", ":6: sasl.oauthbearer.jwt.retriever.class: ", "known are"},
 		{"token address", "security.protocol=SASL_SSL\n" + strings.Replace(oauthLogin, "$TOKENS", "ftp://hush", 1), ":4: sasl.oauthbearer.token.endpoint.url: ", "must begin with https://"},
 		{"no token address", "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\nsasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;\n", ": sasl.oauthbearer.token.endpoint.url: ", "it is missing"},
+		{"option of IAM", "security.protocol=SASL_SSL\nsasl.mechanism=AWS_MSK_IAM\nsasl.jaas.config=software.amazon.msk.auth.iam.IAMLoginModule required awsHush=\"x\";\n", ":3: sasl.jaas.config: ", "supported are awsProfileName"},
+		{"half a key of IAM", "security.protocol=SASL_SSL\nsasl.mechanism=AWS_MSK_IAM\nsasl.jaas.config=software.amazon.msk.auth.iam.IAMLoginModule required awsRoleArn=r awsRoleAccessKeyId=\"hush\";\n", ":3: sasl.jaas.config: ", "awsRoleAccessKeyId and awsRoleSecretAccessKey go together"},
 		{"providers", "config.providers=file\nssl.key.password=${file:/hush:x}\n", ":1: config.providers: ", "not supported"},
 		{"engine", "security.protocol=SSL\nssl.engine.factory.class=com.example.Hush\n", ":2: ssl.engine.factory.class: ", "cannot be used"},
 		{"TLS version", "security.protocol=SSL\nssl.enabled.protocols=TLSv1.2,hush\n", ":2: ssl.enabled.protocols: ", "known are TLSv1"},

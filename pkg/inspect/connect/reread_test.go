@@ -105,7 +105,7 @@ func TestTokenKept(t *testing.T) {
 func TestTokenFile(t *testing.T) {
 	addr := w.cluster(t).ListenerAddr(1, listenerSASL)
 	file := filepath.Join(t.TempDir(), "token")
-	replace(t, file, []byte(w.tokens.sign("others")))
+	replace(t, file, []byte(w.tokens.sign("others", time.Minute)))
 	src := newSource(t, w.properties(t, `
 security.protocol=SASL_PLAINTEXT
 sasl.mechanism=OAUTHBEARER
@@ -113,7 +113,7 @@ sasl.oauthbearer.token.endpoint.url=file://`+file+`
 sasl.jaas.config=org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required;
 `), addr)
 	wantRefusal(t, src, inspect.PhaseSASL, "invalid_token")
-	replace(t, file, []byte(w.tokens.sign(tokenAudience)+"\n"))
+	replace(t, file, []byte(w.tokens.sign(tokenAudience, time.Minute)+"\n"))
 	wantAnswer(t, src)
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)

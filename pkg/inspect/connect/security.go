@@ -259,6 +259,11 @@ func (s *secured) secure(ctx context.Context, conn net.Conn, addr string) (*snif
 		}
 		e := newError(addr, inspect.PhaseSASL, "SASL "+s.mechanism.Name(), err, time.Since(began))
 		guess(e, peer)
+		if known, ok := s.mechanism.(excuser); ok && errors.Is(err, errCredentials) {
+			if why := known.excuse(); why != "" {
+				e.Cause += oneLine("; " + why)
+			}
+		}
 		return nil, e
 	}
 	peer.authenticated = true
@@ -268,3 +273,7 @@ func (s *secured) secure(ctx context.Context, conn net.Conn, addr string) (*snif
 // forgetter is a mechanism that keeps something between connections, which a
 // broker that refuses it makes worthless.
 type forgetter interface{ forget() }
+
+// excuser is a mechanism that can tell why a broker refuses what it showed, or
+// gives nothing.
+type excuser interface{ excuse() string }

@@ -3,6 +3,7 @@ package connect
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -78,7 +79,9 @@ const maxTokenBytes = 1 << 20
 // account's in Kubernetes.
 type tokenFile struct{ path string }
 
-func (t *tokenFile) get(context.Context) (string, error) {
+func (t *tokenFile) get(context.Context) (string, error) { return t.read() }
+
+func (t *tokenFile) read() (string, error) {
 	f, err := os.Open(t.path)
 	if err != nil {
 		return "", &wordedError{text: fmt.Sprintf("token: %v", err)}
@@ -96,3 +99,38 @@ func (t *tokenFile) get(context.Context) (string, error) {
 }
 
 func (t *tokenFile) forget() {}
+
+// excuse says that the token has expired, which brokers do not say of tokens that
+// they refuse. It looks into the token alone: whether it is genuine, and a JWT at
+// all, is the broker's to judge.
+func (t *tokenFile) excuse() string {
+	token, err := t.read()
+	if err != nil {
+		return ""
+	}
+	until, ok := expiryOf(token)
+	if !ok || time.Now().Before(until) {
+		return ""
+	}
+	return fmt.Sprintf("the token in %s expired on %s", t.path, until.UTC().Format(time.RFC3339))
+}
+
+// expiryOf is the claim exp (RFC 7519 §4.1.4) of a JWT that is signed.
+func expiryOf(token string) (time.Time, bool) {
+	const parts = 3
+	split := strings.Split(token, ".")
+	if len(split) != parts {
+		return time.Time{}, false
+	}
+	text, err := base64.RawURLEncoding.DecodeString(split[1])
+	if err != nil {
+		return time.Time{}, false
+	}
+	var claims struct {
+		Exp float64 `json:"exp"`
+	}
+	if json.Unmarshal(text, &claims) != nil || claims.Exp <= 0 {
+		return time.Time{}, false
+	}
+	return time.Unix(int64(claims.Exp), 0), true
+}

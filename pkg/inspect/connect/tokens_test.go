@@ -65,7 +65,7 @@ func (i *tokenIssuer) token(w http.ResponseWriter, r *http.Request) {
 	if scope := r.FormValue("scope"); scope != "" {
 		audience = scope
 	}
-	token := i.sign(audience)
+	token := i.sign(audience, 5*time.Minute)
 	i.last.Store(token)
 	fmt.Fprintf(w, `{"access_token":%q,"token_type":"Bearer","expires_in":300}`, token)
 }
@@ -76,11 +76,11 @@ func (i *tokenIssuer) lastToken() string {
 	return token
 }
 
-// sign makes a token for alice.
-func (i *tokenIssuer) sign(audience string) string {
+// sign makes a token for alice that is good for so long.
+func (i *tokenIssuer) sign(audience string, life time.Duration) string {
 	now := time.Now()
 	text := segment(map[string]any{"alg": "ES256", "typ": "JWT", "kid": "test"}) + "." + segment(map[string]any{
-		"iss": tokenIssuerName, "sub": "alice", "aud": audience, "iat": now.Unix(), "exp": now.Add(5 * time.Minute).Unix(),
+		"iss": tokenIssuerName, "sub": "alice", "aud": audience, "iat": now.Unix(), "exp": now.Add(life).Unix(),
 	})
 	sum := sha256.Sum256([]byte(text))
 	r, s, err := ecdsa.Sign(rand.Reader, i.key, sum[:])

@@ -46,6 +46,10 @@ type Query struct {
 	// bounds of replicas' lag. Name no Topics with it: what is not asked about
 	// would look deleted.
 	ForGroups bool
+	// NoMinISR and NoReassignments leave out what partitions are judged by and what
+	// needs a permission of its own: DESCRIBE_CONFIGS on the topics, DESCRIBE on the
+	// cluster. Health and verdict are then unknown.
+	NoMinISR, NoReassignments bool
 }
 
 // Snapshot takes one pass within the timeout. The error is not nil only where
@@ -106,6 +110,8 @@ type pass struct {
 	src   *Source
 	query Query
 	snap  *inspect.Snapshot
+	// visible counts the topics that were told of, before Query.Keep.
+	visible int
 
 	mu       sync.Mutex
 	failures []inspect.Failure
@@ -125,13 +131,18 @@ func (p *pass) fail(f inspect.Failure) {
 // details asks for everything beyond brokers, topics and partitions. Its
 // goroutines write to different fields of the Snapshot.
 func (p *pass) details(ctx context.Context, boot *connect.Conn) {
+	p.tellHidden(ctx, boot)
 	var wg sync.WaitGroup
 	if !p.query.ForGroups {
 		wg.Go(func() {
+			if !p.query.NoMinISR {
+				p.minInsyncReplicas(ctx, boot)
+			}
 			// Brokers pass ListPartitionReassignments on to the active controller: where
 			// there is none it is not answered, and the connection is of no more use.
-			p.minInsyncReplicas(ctx, boot)
-			p.reassignments(ctx, boot)
+			if !p.query.NoReassignments {
+				p.reassignments(ctx, boot)
+			}
 		})
 	}
 	if p.query.Parts.Has(inspect.PartQuorum) {

@@ -58,6 +58,7 @@ func (p *pass) topology(ctx context.Context, boot *connect.Conn) error {
 func (p *pass) settle() {
 	s := p.snap
 	slices.SortFunc(s.Brokers, func(a, b inspect.Broker) int { return int(a.ID - b.ID) })
+	p.visible = len(s.Topics)
 	s.Topics = slices.DeleteFunc(s.Topics, func(t inspect.Topic) bool {
 		return p.query.Keep != nil && !p.query.Keep(t.Name, t.Internal)
 	})

@@ -39,7 +39,7 @@ func TestTransactions(t *testing.T) {
 	if !s.Complete() || len(open) != 2 {
 		t.Fatalf("open = %+v, failures %s; want two", open, texts(s.Failures))
 	}
-	if o := open[0]; o.ID != inspect.Known("pay") || o.Status != inspect.TransactionOpen || o.Coordinator != inspect.Known[inspect.BrokerID](2) || !o.Partitions[0].HoldsLSO {
+	if o := open[0]; o.ID != inspect.Known("pay") || o.Status != inspect.TransactionOpen || o.Coordinator != inspect.Known[inspect.BrokerID](2) || !o.Partitions[0].HoldsLSO.Or(false) {
 		t.Errorf("first = %+v, want pay, open, holding t-0", o)
 	}
 	if o := open[1]; o.ID.IsKnown() || o.Status != inspect.TransactionHanging || o.ProducerID != inspect.Known[int64](9) {

@@ -106,6 +106,7 @@ func newDescribeBrokersCmd(env Env) *cobra.Command {
 
 func (o *describeOptions) runBrokers(ctx context.Context, env Env) error {
 	q := source.Query{Parts: inspect.PartFenced | inspect.PartReachable | inspect.PartLogDirs | inspect.PartOffsets}
+	q.NoMinISR = !o.exitCode // the verdict alone needs it
 	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		return snap.Verdict().Level == inspect.LevelOK, render.Brokers(out, v, snap)
 	})

@@ -255,6 +255,7 @@ func TestInterrupted(t *testing.T) {
 func laterRequest(line string) kmsg.Key {
 	for command, key := range map[string]kmsg.Key{
 		"describe features": kmsg.DescribeQuorum, "describe quorum": kmsg.DescribeQuorum, "describe log-dirs": kmsg.DescribeLogDirs,
+		"describe brokers":       kmsg.ListPartitionReassignments,
 		"describe reassignments": kmsg.ListPartitionReassignments, "describe transactions": kmsg.ListTransactions,
 		"lag groups": kmsg.OffsetFetch,
 	} {

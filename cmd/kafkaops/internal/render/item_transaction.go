@@ -46,8 +46,9 @@ type OpenPartitionItem struct {
 	// LastStableOffset and HighWatermark are null where the LSO is not held back.
 	LastStableOffset inspect.Opt[inspect.Offset] `json:"lastStableOffset"`
 	HighWatermark    inspect.Opt[inspect.Offset] `json:"highWatermark"`
-	// HoldsLSO: read_committed consumers wait for this transaction here.
-	HoldsLSO bool `json:"holdsLso"`
+	// HoldsLSO: read_committed consumers wait for this transaction here. Null where
+	// somebody holds it, and the leader did not tell who.
+	HoldsLSO inspect.Opt[bool] `json:"holdsLso"`
 }
 
 // TransactionItems are the items of describe transactions.

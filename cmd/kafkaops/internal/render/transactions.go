@@ -59,7 +59,7 @@ func TransactionsTable(v View, items []TransactionItem) *Table {
 				row.Notes = append(row.Notes, Text("      "+item.Why).Styled(transactionStyle(item.Status)))
 			}
 			for j := range item.Partitions {
-				if p := &item.Partitions[j]; p.HoldsLSO || v.wide() {
+				if p := &item.Partitions[j]; p.HoldsLSO.Or(true) || v.wide() {
 					row.Notes = append(row.Notes, openPartitionLine(p))
 				}
 			}
@@ -77,19 +77,25 @@ func TransactionsTable(v View, items []TransactionItem) *Table {
 }
 
 func transactionCells(t *TransactionItem, p *OpenPartitionItem) []Cell {
-	holds := 0
+	holds := inspect.Known[int64](0)
 	for i := range t.Partitions {
-		if t.Partitions[i].HoldsLSO {
-			holds++
+		switch held, ok := t.Partitions[i].HoldsLSO.Get(); {
+		case !ok:
+			holds = inspect.Unknown[int64]()
+		case held:
+			holds = sum(holds, inspect.Known[int64](1))
 		}
 	}
 	none := Cell{Pipe: "none"}
 	partition, start, lso, hw, held := none, none, none, none, none
 	if p != nil {
 		partition = Text(p.Topic + "-" + strconv.Itoa(int(p.Partition)))
-		start, lso, hw, held = Number(p.StartOffset), Number(p.LastStableOffset), Number(p.HighWatermark), Text("no")
-		if p.HoldsLSO {
+		start, lso, hw, held = Number(p.StartOffset), Number(p.LastStableOffset), Number(p.HighWatermark), Text(Unknown)
+		switch holds, told := p.HoldsLSO.Get(); {
+		case told && holds:
 			held = Text("yes")
+		case told:
+			held = Text("no")
 		}
 	}
 	why := Text("none")
@@ -98,7 +104,7 @@ func transactionCells(t *TransactionItem, p *OpenPartitionItem) []Cell {
 	}
 	return []Cell{
 		transactionName(t), plainNumber(t.ProducerID), Number(t.ProducerEpoch), plainNumber(t.Coordinator), Text(t.State.Or(Unknown)),
-		duration(t.OpenMs), duration(t.TimeoutMs), writeCell(t), Count(len(t.Partitions)), Count(holds),
+		duration(t.OpenMs), duration(t.TimeoutMs), writeCell(t), Count(len(t.Partitions)), Number(holds),
 		partition, start, lso, hw, held, Text(string(t.Status)).Styled(transactionStyle(t.Status)), why,
 	}
 }
@@ -143,7 +149,10 @@ func openPartitionLine(p *OpenPartitionItem) Cell {
 	name := "      " + p.Topic + "-" + strconv.Itoa(int(p.Partition))
 	lso, ok := p.LastStableOffset.Get()
 	hw, known := p.HighWatermark.Get()
-	if !p.HoldsLSO || !ok || !known {
+	switch holds, told := p.HoldsLSO.Get(); {
+	case !told:
+		return Text(name + ": whether it holds the LSO is unknown").Styled(Warn)
+	case !holds || !ok || !known:
 		return Text(name + ": does not hold the LSO").Styled(Dim)
 	}
 	return Text(fmt.Sprintf("%s: holds the LSO at %s, %s records to the HW wait behind it",

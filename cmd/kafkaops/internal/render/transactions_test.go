@@ -13,7 +13,7 @@ func openTransactions() []inspect.OpenTransaction {
 	held := func(topic string, n int32, lso, hw inspect.Offset) inspect.OpenPartition {
 		return inspect.OpenPartition{
 			TopicPartition: inspect.TopicPartition{Topic: topic, Partition: n}, Start: inspect.Known(lso),
-			LSO: inspect.Known(lso), HW: inspect.Known(hw), HoldsLSO: true,
+			LSO: inspect.Known(lso), HW: inspect.Known(hw), HoldsLSO: inspect.Known(true),
 		}
 	}
 	return []inspect.OpenTransaction{
@@ -21,13 +21,19 @@ func openTransactions() []inspect.OpenTransaction {
 			ID: inspect.Known("billing-7"), ProducerID: inspect.Known[int64](4002), ProducerEpoch: inspect.Known[int32](3),
 			Coordinator: inspect.Known[inspect.BrokerID](2), State: inspect.Known("PrepareAbort"), Started: ago(3 * time.Hour),
 			Timeout: inspect.Known(time.Minute), LastWrite: ago(3 * time.Hour), Status: inspect.TransactionHanging,
-			Why:        "open for 3h0m0s with a timeout of 1m0s",
-			Partitions: []inspect.OpenPartition{held("orders", 0, 1200, 921_404), {TopicPartition: inspect.TopicPartition{Topic: "orders", Partition: 1}}},
+			Why: "open for 3h0m0s with a timeout of 1m0s",
+			Partitions: []inspect.OpenPartition{held("orders", 0, 1200, 921_404), {
+				TopicPartition: inspect.TopicPartition{Topic: "orders", Partition: 1}, HoldsLSO: inspect.Known(false),
+			}},
 		},
 		{
 			ID: inspect.Known("etl"), ProducerID: inspect.Known[int64](4003), ProducerEpoch: inspect.Known[int32](0),
 			Coordinator: inspect.Known[inspect.BrokerID](1), State: inspect.Known("Ongoing"), Started: ago(1500 * time.Millisecond),
 			Timeout: inspect.Known(time.Minute), Status: inspect.TransactionOpen,
+			Partitions: []inspect.OpenPartition{{
+				TopicPartition: inspect.TopicPartition{Topic: "secret", Partition: 0},
+				LSO:            inspect.Known[inspect.Offset](5), HW: inspect.Known[inspect.Offset](9),
+			}},
 		},
 		{
 			ProducerID: inspect.Known[int64](77), ProducerEpoch: inspect.Known[int32](1), LastWrite: ago(time.Minute),

@@ -71,10 +71,6 @@ type Access struct {
 	// Everywhere says for an ACL whether it is granted on a name that nothing has:
 	// if so, then by a rule for all names. What no broker told is not in it.
 	Everywhere map[ACL]bool
-	// Topics are the operations that are allowed on each topic that is visible
-	// (KIP-430), with those that others imply. A topic that is not in it was not
-	// told of.
-	Topics map[string]map[Operation]bool
 	// Groups are the groups that were named: whether DESCRIBE is granted.
 	Groups map[string]bool
 	// HiddenTopics are topics that have logs and that the credentials may not

@@ -171,7 +171,10 @@ type Topic struct {
 	// where DescribeConfigs was refused or not answered.
 	MinInsyncReplicas Opt[int32]
 	// Configs is known with [PartConfigs].
-	Configs    Opt[[]Config]
+	Configs Opt[[]Config]
+	// Operations are those that the credentials may use the topic with (KIP-430),
+	// those that others imply included; known with [PartAccess], from Kafka 2.3 on.
+	Operations Opt[map[Operation]bool]
 	Partitions []Partition
 }
 

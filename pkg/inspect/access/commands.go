@@ -29,7 +29,7 @@ func Commands() []Command {
 	quorum := Part{Name: "quorum", Requests: []RequestID{Quorum}, Optional: true}
 	logDirs := Part{Name: "log dirs", Requests: []RequestID{LogDirs}, Optional: true}
 	fenced := Part{Name: "fenced brokers", Requests: []RequestID{DescribeCluster}, Optional: true}
-	main := func(p Part) Part {
+	needed := func(p Part) Part {
 		p.Optional = false
 		return p
 	}
@@ -38,17 +38,17 @@ func Commands() []Command {
 		{"describe", []Part{partitions, minISR, moves, quorum}},
 		{"describe topics", []Part{partitions, minISR, moves, quorum}},
 		{"describe brokers", []Part{brokers, topics, offsets, logDirs, minISR, moves, quorum}},
-		{"describe quorum", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, main(quorum)}},
+		{"describe quorum", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, needed(quorum)}},
 		{"describe configs", []Part{
-			topics, fenced, {Name: "topics' settings", Requests: []RequestID{TopicConfigs}},
-			{Name: "brokers' settings", Requests: []RequestID{BrokerConfigs}}, moves, quorum,
+			topics, fenced, {Name: "topics' settings", Requests: []RequestID{TopicConfigs}, Optional: true},
+			{Name: "brokers' settings", Requests: []RequestID{BrokerConfigs}, Optional: true}, moves, quorum,
 		}},
-		{"describe log-dirs", []Part{brokers, main(logDirs), quorum}},
-		{"describe reassignments", []Part{topics, main(moves), {Name: "progress", Requests: []RequestID{LogDirs}, Optional: true}, minISR, quorum}},
+		{"describe log-dirs", []Part{brokers, needed(logDirs), quorum}},
+		{"describe reassignments", []Part{topics, needed(moves), {Name: "progress", Requests: []RequestID{LogDirs}, Optional: true}, minISR, quorum}},
 		{"describe features", []Part{brokers, quorum}},
 		{"describe transactions", []Part{
 			topics, fenced, offsets, {Name: "transactions", Requests: []RequestID{ListTransactions, DescribeTransactions}},
-			{Name: "producers", Requests: []RequestID{DescribeProducers}}, minISR, moves, quorum,
+			{Name: "producers", Requests: []RequestID{DescribeProducers}, Optional: true}, minISR, moves, quorum,
 		}},
 		{"lag", []Part{topics, offsets, minISR, moves, quorum}},
 		{"lag groups", []Part{

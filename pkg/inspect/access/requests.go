@@ -84,7 +84,7 @@ func Requests() []Request {
 		{ID: Metadata, API: "Metadata", Needs: []Need{silent(describeTopic)}, Lost: "topics without it are not shown"},
 		{ID: TopicPartitions, API: "DescribeTopicPartitions", Needs: []Need{silent(describeTopic)}, Lost: "topics without it are not shown"},
 		{ID: ListOffsets, API: "ListOffsets", Needs: need(describeTopic), Lost: "HW, LEO and lag"},
-		{ID: TopicConfigs, API: "DescribeConfigs", Needs: need(topicConfigs), Lost: "the min ISR: MIN, HEADROOM, under-min-isr and so the verdict"},
+		{ID: TopicConfigs, API: "DescribeConfigs", Needs: need(topicConfigs), Lost: "the topics' settings, min.insync.replicas among them: MIN, HEADROOM, under-min-isr, and so the verdict"},
 		{ID: BrokerConfigs, API: "DescribeConfigs", Needs: need(clusterConfigs), Lost: "the brokers' settings"},
 		{ID: Reassignments, API: "ListPartitionReassignments", Needs: need(describeCluster), Lost: "which replicas are being added or removed"},
 		{ID: Quorum, API: "DescribeQuorum", Needs: need(describeCluster), Lost: "the controllers, and so the verdict"},
@@ -110,10 +110,10 @@ func RequestOf(id RequestID) Request {
 	return all[i]
 }
 
-// Refused is the ACL that is missing where the API is refused because of this
+// MissingFor is the ACL that is missing where the API is refused because of this
 // resource, which Kafka's error codes tell: TOPIC_AUTHORIZATION_FAILED is of a
 // topic. Where the table has none, it is DESCRIBE, which all reading needs.
-func Refused(api string, resource inspect.ResourceType) inspect.ACL {
+func MissingFor(api string, resource inspect.ResourceType) inspect.ACL {
 	for _, r := range Requests() {
 		if r.API != api {
 			continue

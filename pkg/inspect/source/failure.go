@@ -29,7 +29,7 @@ func refusal(id inspect.Opt[inspect.BrokerID], addr, request string, code int16)
 		Error: codeName(code), Hint: retryHint(code),
 	}
 	if resource, ok := unauthorized(code); ok {
-		f.Missing = access.Refused(request, resource)
+		f.Missing = access.MissingFor(request, resource)
 		f.Hint = access.Hint(f.Missing)
 	}
 	return f

@@ -82,7 +82,7 @@ func topicFailure(t *inspect.Topic) inspect.Failure {
 	case "UNKNOWN_TOPIC_OR_PARTITION":
 		f.Error = "no such topic, or no permission to see it"
 	case "TOPIC_AUTHORIZATION_FAILED":
-		f.Missing = access.Refused(f.Request, inspect.ResourceTopic)
+		f.Missing = access.MissingFor(f.Request, inspect.ResourceTopic)
 		f.Hint = access.Hint(f.Missing)
 	}
 	return f

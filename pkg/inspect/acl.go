@@ -77,6 +77,9 @@ type Access struct {
 	// describe, sorted, of those that were asked for: DescribeLogDirs shows every
 	// topic to who has DESCRIBE on the cluster. Unknown where not all brokers told.
 	HiddenTopics Opt[[]string]
+	// ClosedConfigs are those of them, and of topics that were named and refused,
+	// whose configs are refused as well.
+	ClosedConfigs []string
 	// TopicsNamed and GroupsNamed: only these were asked about.
 	TopicsNamed, GroupsNamed bool
 }

@@ -195,6 +195,12 @@ func (e *evidence) operations(g *Grant) {
 			g.Without = append(g.Without, t.Name)
 		}
 	}
+	if g.ACL == topicConfigs {
+		g.Without = append(g.Without, e.access.ClosedConfigs...)
+	} else { // READ implies DESCRIBE
+		g.Without = append(g.Without, e.of(describeTopic).Without...)
+	}
+	slices.Sort(g.Without)
 }
 
 // groups: who may describe the cluster is told of all groups, and of each that may

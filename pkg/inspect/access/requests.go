@@ -94,9 +94,9 @@ func Requests() []Request {
 		{ID: ConsumerGroupDescribe, API: "ConsumerGroupDescribe", Needs: need(describeGroup, describeTopic), Lost: "states and members"},
 		{ID: OffsetFetch, API: "OffsetFetch", Needs: []Need{{ACL: describeGroup}, silent(describeTopic)}, Lost: "commits, and so lag"},
 		{ID: ListTransactions, API: "ListTransactions", Needs: []Need{silent(describeTxnID)}, Lost: "transactions without it are not shown"},
-		{ID: DescribeTransactions, API: "DescribeTransactions", Needs: []Need{silent(describeTxnID), silent(describeTopic)}, Lost: "since when and where they are open"},
+		{ID: DescribeTransactions, API: "DescribeTransactions", Needs: []Need{{ACL: describeTxnID}, silent(describeTopic)}, Lost: "since when and where they are open"},
 		{ID: DescribeProducers, API: "DescribeProducers", Needs: need(readTopic), Lost: "who holds the LSO, and so what hangs"},
-		{ID: DescribeACLs, API: "DescribeAcls", Lost: "whether the cluster has an authorizer"},
+		{ID: DescribeACLs, API: "DescribeAcls", Needs: need(describeCluster), Lost: "whether the cluster has an authorizer"},
 	}
 }
 

@@ -210,51 +210,74 @@ func (pr *prober) authorizer(ctx context.Context) {
 	})
 }
 
-// hiddenTopics are those that have logs and that the credentials may not
-// describe. A topic that was created or deleted in the middle of the pass is in
-// the logs of one moment and the topics of another, so those that are asked for
-// again by name and refused count, and no others.
-func (p *pass) hiddenTopics(ctx context.Context, boot *connect.Conn) {
+// closedTopics notes the topics that have logs and that the credentials may not
+// describe, and asks about these, and about named ones that were refused, what
+// [inspect.Topic.Operations] would tell of others.
+func (p *pass) closedTopics(ctx context.Context, boot *connect.Conn) {
 	a, asked := p.snap.Access.Get()
-	if !asked || !p.query.Parts.Has(inspect.PartReplicaLogs) || len(p.query.Topics) > 0 {
+	if !asked {
 		return
+	}
+	client, err := p.src.conf.Kgo(boot.Addr())
+	if err != nil {
+		return // told before
+	}
+	defer client.Close()
+	pr := &prober{pass: p, boot: boot, client: client}
+	if logged, told := p.unseenTopics(); told {
+		a.HiddenTopics = pr.refusedTopics(ctx, logged)
+	}
+	closed := slices.Clone(a.HiddenTopics.Or(nil))
+	for i := range p.snap.Topics {
+		if t := &p.snap.Topics[i]; t.Error == codeName(kerr.TopicAuthorizationFailed.Code) {
+			closed = append(closed, t.Name)
+		}
+	}
+	a.ClosedConfigs = pr.refusedConfigs(ctx, closed)
+	p.snap.Access = inspect.Known(a)
+}
+
+// unseenTopics are those that have logs and are not among the Snapshot's, sorted;
+// told is false where not every broker told of its logs, or only named topics
+// were asked about.
+func (p *pass) unseenTopics() (names []string, told bool) {
+	if !p.query.Parts.Has(inspect.PartReplicaLogs) || len(p.query.Topics) > 0 {
+		return nil, false
 	}
 	seen, logged := map[string]bool{}, map[string]bool{}
 	for i := range p.snap.Topics {
 		seen[p.snap.Topics[i].Name] = true
 	}
 	for i := range p.snap.Brokers {
-		b := &p.snap.Brokers[i]
-		dirs, told := b.LogDirs.Get()
+		dirs, told := p.snap.Brokers[i].LogDirs.Get()
 		if !told {
-			return
+			return nil, false
 		}
 		for _, d := range dirs {
 			for _, r := range d.Replicas {
-				if !seen[r.Topic] && (p.query.Keep == nil || p.query.Keep(r.Topic, false)) {
+				if !seen[r.Topic] && (p.query.Keep == nil || p.query.Keep(r.Topic, isInternal(r.Topic))) {
 					logged[r.Topic] = true
 				}
 			}
 		}
 	}
-	hidden, err := p.refusedTopics(ctx, boot, slices.Sorted(maps.Keys(logged)))
-	if err == nil {
-		a.HiddenTopics = inspect.Known(hidden)
-		p.snap.Access = inspect.Known(a)
-	}
+	return slices.Sorted(maps.Keys(logged)), true
 }
 
-// refusedTopics are those of the names that may not be described.
-func (p *pass) refusedTopics(ctx context.Context, boot *connect.Conn, names []string) ([]string, error) {
-	refused := []string{}
+// isInternal is org.apache.kafka.common.internals.Topic.isInternal, which a broker
+// does not tell of topics that it hides.
+func isInternal(topic string) bool {
+	return slices.Contains([]string{offsetsTopic, "__transaction_state", "__share_group_state"}, topic)
+}
+
+// refusedTopics are those of the names that may not be described; unknown where
+// that was not answered. A topic that was created or deleted in the middle of the
+// pass is in the logs of one moment and the topics of another, and is not refused.
+func (pr *prober) refusedTopics(ctx context.Context, names []string) inspect.Opt[[]string] {
+	out := inspect.Unknown[[]string]()
 	if len(names) == 0 {
-		return refused, nil
+		return inspect.Known([]string{})
 	}
-	client, err := p.src.conf.Kgo(boot.Addr())
-	if err != nil {
-		return nil, err
-	}
-	defer client.Close()
 	req := kmsg.NewPtrMetadataRequest()
 	req.AllowAutoTopicCreation = false
 	for _, name := range names {
@@ -262,18 +285,39 @@ func (p *pass) refusedTopics(ctx context.Context, boot *connect.Conn, names []st
 		topic.Topic = &name
 		req.Topics = append(req.Topics, topic)
 	}
-	resp, err := within(ctx, p, boot.Addr(), access.RequestOf(access.Metadata).API, func(ctx context.Context) (*kmsg.MetadataResponse, error) {
-		return req.RequestWith(ctx, client.SeedBrokers()[0])
-	})
-	if err != nil {
-		return nil, err
-	}
-	for i := range resp.Topics {
-		t := &resp.Topics[i]
-		if _, no := unauthorized(t.ErrorCode); no && t.Topic != nil {
-			refused = append(refused, *t.Topic)
+	probe(ctx, pr, req, func(resp *kmsg.MetadataResponse) {
+		refused := []string{}
+		for i := range resp.Topics {
+			t := &resp.Topics[i]
+			if _, no := unauthorized(t.ErrorCode); no && t.Topic != nil {
+				refused = append(refused, *t.Topic)
+			}
 		}
+		slices.Sort(refused)
+		out = inspect.Known(refused)
+	})
+	return out
+}
+
+// refusedConfigs are those of the topics whose configs may not be described.
+func (pr *prober) refusedConfigs(ctx context.Context, names []string) []string {
+	if len(names) == 0 {
+		return nil
 	}
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	for _, name := range names {
+		r := kmsg.NewDescribeConfigsRequestResource()
+		r.ResourceType, r.ResourceName, r.ConfigNames = kmsg.ConfigResourceTypeTopic, name, []string{minInsyncReplicas}
+		req.Resources = append(req.Resources, r)
+	}
+	var refused []string
+	probe(ctx, pr, req, func(resp *kmsg.DescribeConfigsResponse) {
+		for i := range resp.Resources {
+			if _, no := unauthorized(resp.Resources[i].ErrorCode); no {
+				refused = append(refused, resp.Resources[i].ResourceName)
+			}
+		}
+	})
 	slices.Sort(refused)
-	return refused, nil
+	return refused
 }

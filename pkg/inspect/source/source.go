@@ -157,7 +157,7 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 		p.transactions(ctx, boot)
 	}
 	wg.Wait()
-	p.hiddenTopics(ctx, boot)
+	p.closedTopics(ctx, boot)
 }
 
 // keep leaves a connection that works for whoever asks the broker next.

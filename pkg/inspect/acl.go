@@ -71,8 +71,9 @@ type Access struct {
 	// Everywhere says for an ACL whether it is granted on a name that nothing has:
 	// if so, then by a rule for all names. What no broker told is not in it.
 	Everywhere map[ACL]bool
-	// Groups are the groups that were named: whether DESCRIBE is granted.
-	Groups map[string]bool
+	// Groups and TransactionalIDs are those that were named: whether DESCRIBE is
+	// granted.
+	Groups, TransactionalIDs map[string]bool
 	// HiddenTopics are topics that have logs and that the credentials may not
 	// describe, sorted, of those that were asked for: DescribeLogDirs shows every
 	// topic to who has DESCRIBE on the cluster. Unknown where not all brokers told.
@@ -80,6 +81,6 @@ type Access struct {
 	// ClosedConfigs are those of them, and of topics that were named and refused,
 	// whose configs are refused as well.
 	ClosedConfigs []string
-	// TopicsNamed and GroupsNamed: only these were asked about.
-	TopicsNamed, GroupsNamed bool
+	// TopicsNamed and its like: only these were asked about.
+	TopicsNamed, GroupsNamed, TransactionalIDsNamed bool
 }

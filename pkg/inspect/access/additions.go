@@ -19,7 +19,9 @@ type Addition struct {
 const fewNames = 5
 
 // Additions are what grants the missing ACLs: names where they are few and are all
-// that can be missing, else all names. Operations on the same names are one.
+// that can be missing, else all names. Operations on the same names are one call, but
+// for those that allow more than to look (see [Caution]): to grant these takes a
+// decision.
 func Additions(missing []Grant) []Addition {
 	var out []Addition
 	for i := range missing {
@@ -28,8 +30,10 @@ func Additions(missing []Grant) []Addition {
 		if g.Status == Partly && len(g.Without) <= fewNames && !slices.ContainsFunc(g.Without, unprintable) {
 			names = g.Without
 		}
-		at := slices.IndexFunc(out, func(a Addition) bool { return a.Resource == g.Resource && slices.Equal(a.Names, names) })
-		if at < 0 {
+		at := slices.IndexFunc(out, func(a Addition) bool {
+			return a.Resource == g.Resource && slices.Equal(a.Names, names) && Caution(inspect.ACL{Operation: a.Operations[0], Resource: a.Resource}) == ""
+		})
+		if at < 0 || Caution(g.ACL) != "" {
 			at = len(out)
 			out = append(out, Addition{Resource: g.Resource, Names: names})
 		}

@@ -99,7 +99,7 @@ func (e *evidence) unavailable(id RequestID) bool {
 }
 
 func (e *evidence) grant(acl inspect.ACL) Grant {
-	g := Grant{ACL: acl}
+	g := Grant{ACL: acl, Named: e.named(acl.Resource)}
 	switch acl {
 	case describeTopic:
 		e.topics(&g)
@@ -108,9 +108,7 @@ func (e *evidence) grant(acl inspect.ACL) Grant {
 	case describeGroup:
 		e.groups(&g)
 	case describeTxnID:
-		if t, ok := e.snap.Transactions.Get(); ok {
-			g.Seen = len(t.Coordinated)
-		}
+		e.transactionalIDs(&g)
 	default:
 		e.cluster(&g)
 		return g
@@ -118,13 +116,13 @@ func (e *evidence) grant(acl inspect.ACL) Grant {
 	everywhere, tried := e.access.Everywhere[acl]
 	g.All = g.All || everywhere
 	switch {
-	case len(g.Without) > 0 && g.Seen > 0:
+	case len(g.Without) > 0 && (g.Seen > 0 || everywhere): // a rule for all, and another that denies
 		g.Status = Partly
 	case len(g.Without) > 0:
 		g.Status = Refused
 	case g.Seen > 0 || everywhere:
 		g.Status = Works
-	case tried && !e.named(acl.Resource):
+	case tried && !g.Named:
 		g.Status = Refused
 	default:
 		g.Status = Unknown
@@ -133,7 +131,8 @@ func (e *evidence) grant(acl inspect.ACL) Grant {
 }
 
 func (e *evidence) named(r inspect.ResourceType) bool {
-	return r == inspect.ResourceTopic && e.access.TopicsNamed || r == inspect.ResourceGroup && e.access.GroupsNamed
+	return r == inspect.ResourceTopic && e.access.TopicsNamed || r == inspect.ResourceGroup && e.access.GroupsNamed ||
+		r == inspect.ResourceTransactionalID && e.access.TransactionalIDsNamed
 }
 
 // cluster goes by what the requests that need it were answered.
@@ -206,23 +205,41 @@ func (e *evidence) operations(g *Grant) {
 // groups: who may describe the cluster is told of all groups, and of each that may
 // not be described when it is asked about.
 func (e *evidence) groups(g *Grant) {
-	refusedName := map[string]bool{}
-	for name, allowed := range e.access.Groups {
-		refusedName[name] = !allowed
-	}
+	allowed := map[string]bool{}
+	maps.Copy(allowed, e.access.Groups)
 	for i := range e.snap.Groups {
 		group := &e.snap.Groups[i]
-		refusedName[group.Name] = refusedName[group.Name] || group.Error == groupRefused
+		if _, named := allowed[group.Name]; !named {
+			allowed[group.Name] = group.Error != groupRefused
+		}
 	}
-	for name, no := range refusedName {
-		if no {
-			g.Without = append(g.Without, name)
-		} else {
+	g.count(allowed)
+	g.All = e.access.GroupsNamed || e.of(describeCluster).Status == Works
+}
+
+// transactionalIDs are the named ones, or those with an open transaction: Kafka
+// tells of no others.
+func (e *evidence) transactionalIDs(g *Grant) {
+	g.All = e.access.TransactionalIDsNamed
+	if g.All {
+		g.count(e.access.TransactionalIDs)
+		return
+	}
+	if t, ok := e.snap.Transactions.Get(); ok {
+		g.Seen = len(t.Coordinated)
+	}
+}
+
+// count takes names by whether they are allowed.
+func (g *Grant) count(allowed map[string]bool) {
+	for name, yes := range allowed {
+		if yes {
 			g.Seen++
+		} else {
+			g.Without = append(g.Without, name)
 		}
 	}
 	slices.Sort(g.Without)
-	g.All = e.access.GroupsNamed || e.of(describeCluster).Status == Works
 }
 
 // groupRefused is Kafka's word in [inspect.Group.Error].

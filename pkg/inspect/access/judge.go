@@ -82,6 +82,8 @@ type Grant struct {
 	// to be missing on, sorted. Neither says anything of the cluster.
 	Seen    int
 	Without []string
+	// Named: only these were asked about.
+	Named bool
 	// All: these are all names that there are. False: others may be hidden, and Kafka
 	// does not tell how many.
 	All bool

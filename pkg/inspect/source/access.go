@@ -24,8 +24,9 @@ const noSuchName = "0.kafkaops.asks.what.it.may.do"
 
 // AccessQuery is about [inspect.PartAccess].
 type AccessQuery struct {
-	// Groups are exact names: whether DESCRIBE is granted on each is asked.
-	Groups []string
+	// Groups and TransactionalIDs are exact names: whether DESCRIBE is granted on
+	// each is asked.
+	Groups, TransactionalIDs []string
 	// TopicsNamed and GroupsNamed: the query is about named ones alone.
 	TopicsNamed, GroupsNamed bool
 }
@@ -43,8 +44,8 @@ type prober struct {
 func (p *pass) access(ctx context.Context, boot *connect.Conn) {
 	q := p.query.Access
 	pr := &prober{pass: p, boot: boot, out: inspect.Access{
-		Everywhere: map[inspect.ACL]bool{}, Groups: map[string]bool{},
-		TopicsNamed: q.TopicsNamed, GroupsNamed: q.GroupsNamed,
+		Everywhere: map[inspect.ACL]bool{}, Groups: map[string]bool{}, TransactionalIDs: map[string]bool{},
+		TopicsNamed: q.TopicsNamed, GroupsNamed: q.GroupsNamed, TransactionalIDsNamed: len(q.TransactionalIDs) > 0,
 	}}
 	client, err := p.src.conf.Kgo(boot.Addr())
 	if err != nil {
@@ -183,10 +184,16 @@ func (pr *prober) groups(ctx context.Context) {
 // that they live in.
 func (pr *prober) transactionalIDs(ctx context.Context) {
 	req := kmsg.NewPtrDescribeTransactionsRequest()
-	req.TransactionalIDs = []string{noSuchName}
+	req.TransactionalIDs = append([]string{noSuchName}, pr.pass.query.Access.TransactionalIDs...)
 	probe(ctx, pr, req, func(resp *kmsg.DescribeTransactionsResponse) {
 		for i := range resp.TransactionStates {
-			pr.everywhere(access.DescribeTransactions, inspect.ResourceTransactionalID, resp.TransactionStates[i].ErrorCode)
+			s := &resp.TransactionStates[i]
+			if s.TransactionalID == noSuchName {
+				pr.everywhere(access.DescribeTransactions, inspect.ResourceTransactionalID, s.ErrorCode)
+				continue
+			}
+			_, refused := unauthorized(s.ErrorCode)
+			pr.out.TransactionalIDs[s.TransactionalID] = !refused
 		}
 	})
 }

@@ -165,9 +165,10 @@ func send[R kmsg.Response](a *asker, req kmsg.Request) R {
 func (a *asker) judge(found bool, codes ...int16) string {
 	a.t.Helper()
 	for _, code := range codes {
-		switch kerr.ErrorForCode(code) {
-		case nil:
-		case kerr.ClusterAuthorizationFailed, kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.TransactionalIDAuthorizationFailed:
+		switch code {
+		case 0:
+		case kerr.ClusterAuthorizationFailed.Code, kerr.TopicAuthorizationFailed.Code,
+			kerr.GroupAuthorizationFailed.Code, kerr.TransactionalIDAuthorizationFailed.Code:
 			return refused
 		default:
 			return fmt.Sprint(kerr.ErrorForCode(code))

@@ -72,6 +72,21 @@ func TestAccess(t *testing.T) {
 	t.Run("implied", func(t *testing.T) { accessImplied(t, c) })
 	t.Run("commands", func(t *testing.T) { accessCommands(t, c) })
 	t.Run("hidden", func(t *testing.T) { accessHidden(t, c) })
+	t.Run("README", func(t *testing.T) { accessREADME(t, c) })
+}
+
+// TestAccessWithoutAuthorizer: everything works, and why is said.
+func TestAccessWithoutAuthorizer(t *testing.T) {
+	c := shared.Get(t)
+	createTopic(t, c, "open-to-all", c.Spread(1, 3), nil)
+	for _, item := range accessItems(t, kafkaops(c, "check access -o json"), 0) {
+		if item.Status != access.Works || !item.Authorizer.Equal(inspect.Known(false)) {
+			t.Errorf("%+v", item)
+		}
+	}
+	if r := screen(c, "check access").want(t, 0); !strings.Contains(r.stdout, "no authorizer") || !strings.Contains(r.stdout, "12 of 12 commands work") {
+		t.Errorf("%v", r)
+	}
 }
 
 // accessWorld has what each request is about: topics, a group of each protocol,
@@ -297,4 +312,67 @@ func eventually(t *testing.T, c *kafkatest.Cluster, user string) *result {
 		return nil
 	})
 	return r
+}
+
+// accessREADME pastes what the section Permissions of the README has to be
+// pasted, block by block, and wants what it says of each.
+func accessREADME(t *testing.T, c *kafkatest.Cluster) {
+	text, err := os.ReadFile("../../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Permissions\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var blocks [][]string
+	for i, block := range strings.Split(section, "```\n") {
+		if i%2 == 1 && strings.HasPrefix(block, "kafka-acls.sh ") {
+			blocks = append(blocks, strings.Split(strings.TrimSuffix(block, "\n"), "\n"))
+		}
+	}
+	if len(blocks) != 3 {
+		t.Fatalf("the README has %d blocks of kafka-acls.sh, want: all but READ; READ; one team's", len(blocks))
+	}
+	complete := func(user string, incomplete ...string) {
+		t.Helper()
+		for _, command := range access.Commands() {
+			r := as(t, c, user, command.Path)
+			if (r.exit != 1) == slices.Contains(incomplete, command.Path) {
+				t.Errorf("%s, incomplete without READ are %q: %v", user, incomplete, r)
+			}
+		}
+	}
+	read := inspect.ACL{Operation: inspect.OpRead, Resource: inspect.ResourceTopic}
+	awaitMissing := func(user, flags string, want ...inspect.ACL) {
+		t.Helper()
+		kafkatest.Eventually(t, soon, func() error {
+			r := as(t, c, user, "check access -o json "+flags)
+			d, err := decode[render.AccessItem](r)
+			if err != nil {
+				return err
+			}
+			if got := missingIn(d.Items...); !slices.Equal(got, want) {
+				return fmt.Errorf("missing %v, want %v", got, want)
+			}
+			return nil
+		})
+	}
+	all := func(block []string) {
+		for _, line := range block {
+			paste(t, c, line)
+		}
+	}
+	all(blocks[0])
+	awaitMissing(monitor, "", read)
+	complete(monitor, "describe transactions")
+	all(blocks[1])
+	awaitMissing(monitor, "")
+	complete(monitor)
+
+	c.CreateTopic(t, "team-clicks", c.Spread(1, 1), nil)
+	all(blocks[2])
+	awaitMissing(prefixed, "--topic team-* --group team-a --transactional-id team-b", read)
+	awaitMissing(prefixed, "--topic team-clicks --group team-a --transactional-id team-b", read)
+	if items := accessItems(t, as(t, c, prefixed, "check access -o json"), 3); items[0].Status != access.Partly {
+		t.Errorf("all topics are described by who may describe a team's: %+v", items[0])
+	}
 }

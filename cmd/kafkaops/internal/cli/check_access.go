@@ -17,6 +17,7 @@ import (
 type accessOptions struct {
 	options
 	topics, groups  []string
+	transactional   []string
 	excludeInternal bool
 }
 
@@ -37,7 +38,8 @@ changed or created.
 
 Topics, groups and transactions without DESCRIBE are invisible: Kafka leaves them out
 and does not tell how many. Who has DESCRIBE on the cluster is told of every topic
-that has logs, and of every group. Name topics and groups to ask about these alone.
+that has logs, and of every group. Name topics, groups and transactional ids to ask
+about these alone, be they there or not.
 
 Exit codes: 0 all commands work; 3 something is missing; 1 could not ask.`,
 		Example: `  kafkaops check access -b kafka-1:9092
@@ -49,6 +51,7 @@ Exit codes: 0 all commands work; 3 something is missing; 1 could not ask.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.topics, "topic", nil, "ask about this `topic` alone, or those that match the glob; may be repeated")
 	f.StringArrayVar(&o.groups, "group", nil, "ask about this `group` alone, or those that match the glob; may be repeated")
+	f.StringArrayVar(&o.transactional, "transactional-id", nil, "ask about this `id` alone; may be repeated")
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	return cmd
 }
@@ -66,9 +69,15 @@ func (o *accessOptions) run(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
+	if slices.Contains(o.transactional, "") {
+		return usagef("an empty transactional id")
+	}
 	q := topics.query()
 	q.Parts = access.Asks
-	q.Access = source.AccessQuery{Groups: groups.exact, TopicsNamed: len(q.Topics) > 0, GroupsNamed: len(groups.exact) > 0 && len(groups.globs) == 0}
+	q.Access = source.AccessQuery{
+		Groups: groups.exact, TransactionalIDs: o.transactional,
+		TopicsNamed: len(q.Topics) > 0, GroupsNamed: len(groups.exact) > 0 && len(groups.globs) == 0,
+	}
 	if !groups.all() {
 		q.Groups.Keep = groups.matches
 	}

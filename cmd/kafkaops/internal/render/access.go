@@ -86,13 +86,16 @@ func seenSentences(v View, r *access.Report) []string {
 			continue
 		}
 		one, many := g.Resource.Noun(), g.Resource.Noun()+"s"
-		if g.Resource == inspect.ResourceTransactionalID {
+		if g.Resource == inspect.ResourceTransactionalID && !g.Named {
 			one, many = "open transaction", "open transactions"
 		}
 		text := v.count(g.Seen, one, many)
+		if g.Seen == 0 {
+			text = "no " + one
+		}
 		switch {
 		case len(g.Without) > 0:
-			more = append(more, "sees "+text+", and not "+someNames(g.Without))
+			more = append(more, "sees "+text+"; may not describe "+someNames(g.Without))
 		case !g.All:
 			more = append(more, "sees "+text+"; those without DESCRIBE are invisible, and Kafka does not tell how many")
 		default:
@@ -124,7 +127,7 @@ func AccessTable(v View, r *access.Report, who Credentials) *Table {
 	}}
 	if v.wide() {
 		t.Columns[3].Only, t.Columns[3].HideBlank = Everywhere, true
-		t.Columns = append(t.Columns, Column{Name: "WITHOUT IT", PipeName: "LOST", Long: true, HideBlank: true}, Column{Name: "ADD", Only: InPipe})
+		t.Columns = append(t.Columns, Column{Name: "LOST", Only: InPipe}, Column{Name: "ADD", Only: InPipe})
 	}
 	for i := range r.Commands {
 		c := &r.Commands[i]
@@ -210,10 +213,11 @@ func accessMissing(b *strings.Builder, v View, r *access.Report, who Credentials
 		if g.Status == access.Partly {
 			text += " on " + someNames(g.Without)
 		}
-		paragraph(b, v, Plain, text+"; without it: "+strings.Join(lostWithout(r, g.ACL), "; "))
+		text += "; without it: " + strings.Join(lostWithout(r, g.ACL), "; ")
 		if caution := access.Caution(g.ACL); caution != "" {
-			paragraph(b, v, Dim, "  "+caution)
+			text += ". " + caution
 		}
+		paragraph(b, v, Plain, text)
 	}
 	head := "to be pasted by who may change ACLs; " + Clean(who.Principal) + " is the name by Kafka's default rules, the cluster may have others:"
 	if who.Principal == "" {
@@ -282,11 +286,12 @@ func shellLines(command string, width int) []string {
 
 // shellWords splits at blanks outside of single quotes.
 func shellWords(command string) []string {
-	quoted := false
+	quoted, escaped := false, false
 	return strings.FieldsFunc(command, func(r rune) bool {
-		if r == '\'' {
+		if r == '\'' && !escaped {
 			quoted = !quoted
 		}
+		escaped = r == '\\' && !quoted && !escaped
 		return r == ' ' && !quoted
 	})
 }

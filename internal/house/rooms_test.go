@@ -26,12 +26,13 @@ var rooms = []room{
 
 	// The read model, what fills it and what is asked of it.
 	{dir: "pkg/inspect", pure: true},
+	{dir: "pkg/inspect/access", ours: []string{"pkg/inspect"}, pure: true},
 	{dir: "pkg/inspect/connect/javaprops", pure: true},
 	{dir: "pkg/inspect/connect/keystore"},
 	{dir: "pkg/inspect/connect", ours: []string{
 		"pkg/inspect", "pkg/inspect/connect/javaprops", "pkg/inspect/connect/keystore",
 	}},
-	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/connect"}},
+	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/access", "pkg/inspect/connect"}},
 	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "pkg/inspect"}, pure: true},
 	{dir: "pkg/inspect/isrlog", ours: []string{"internal/kraft", "pkg/inspect", "pkg/inspect/connect"}},
 	{dir: "pkg/inspect/jmx", ours: []string{"pkg/inspect"}},

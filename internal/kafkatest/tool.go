@@ -11,6 +11,7 @@ import (
 
 // Kafka's command-line tools, as classes of Kafka 4.
 const (
+	AclCommand                = "org.apache.kafka.tools.AclCommand"
 	TopicCommand              = "org.apache.kafka.tools.TopicCommand"
 	ConfigCommand             = "org.apache.kafka.tools.ConfigCommand"
 	FeatureCommand            = "org.apache.kafka.tools.FeatureCommand"

@@ -15,9 +15,10 @@
 //     corner of it in detail, where the Snapshot was asked to hold it
 //   - [Snapshot.GroupLags]: how far every group is behind, partition by partition
 //
-// Package source gathers a Snapshot from a real cluster. This package opens no
-// connection, reads no clock and imports none of kafkaops' other packages, so
-// that a Snapshot may come from anywhere and every question can be asked again
+// Package access knows which ACL each request needs, and which commands work
+// without. Package source gathers a Snapshot from a real cluster. This package
+// opens no connection, reads no clock and imports none of kafkaops' other packages,
+// so that a Snapshot may come from anywhere and every question can be asked again
 // later.
 //
 // Offsets keep Kafka's names. The log end offset (LEO) is the offset that the

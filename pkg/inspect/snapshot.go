@@ -67,6 +67,8 @@ type Snapshot struct {
 	Topics  []Topic
 	// Groups is sorted by name; known with [PartGroups].
 	Groups []Group
+	// Access is known with [PartAccess].
+	Access Opt[Access]
 	// Failures are what was refused or not answered, in the order of broker,
 	// address, request. Notices among them (see [Failure]) cost no data.
 	Failures []Failure
@@ -169,7 +171,10 @@ type Topic struct {
 	// where DescribeConfigs was refused or not answered.
 	MinInsyncReplicas Opt[int32]
 	// Configs is known with [PartConfigs].
-	Configs    Opt[[]Config]
+	Configs Opt[[]Config]
+	// Operations are those that the credentials may use the topic with (KIP-430),
+	// those that others imply included; known with [PartAccess], from Kafka 2.3 on.
+	Operations Opt[map[Operation]bool]
 	Partitions []Partition
 }
 
@@ -256,6 +261,8 @@ type Failure struct {
 	// Lost says what is unknown because of it, such as "its 204 replicas are
 	// shown as unknown"; Hint what to try or which ACL is missing. Both may be empty.
 	Lost, Hint string
+	// Missing is the ACL without which this was refused; none where it was not.
+	Missing ACL
 	// Notice marks what is worth a line but cost no data, such as a bootstrap
 	// address that did not answer while another one did.
 	Notice bool

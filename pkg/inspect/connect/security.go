@@ -54,6 +54,7 @@ type secured struct {
 	// badBootstrap matters only to those who have no other addresses.
 	badBootstrap error
 	warnings     []string
+	principal    string
 }
 
 // ReadProperties reads a Java client.properties as Kafka's own tools do with
@@ -184,6 +185,7 @@ func newSecured(f *javaprops.File) (*secured, error) {
 			return nil, err
 		}
 	}
+	s.principal = principalOf(f, protocol)
 	return s, nil
 }
 

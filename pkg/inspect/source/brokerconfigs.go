@@ -32,9 +32,6 @@ func (p *pass) brokerConfigs(ctx context.Context, b *inspect.Broker) {
 		f = refusal(inspect.Known(b.ID), b.Address(), describeConfigs, kerr.UnknownServerError.Code)
 	case resp.Resources[0].ErrorCode != 0:
 		f = refusal(inspect.Known(b.ID), b.Address(), describeConfigs, resp.Resources[0].ErrorCode)
-		if resp.Resources[0].ErrorCode == kerr.ClusterAuthorizationFailed.Code {
-			f.Hint = "grant DESCRIBE_CONFIGS on the cluster"
-		}
 	default:
 		b.Configs = inspect.Known(configsOf(resp.Resources[0].Configs))
 		return

@@ -16,6 +16,8 @@
 //	PartConfigs     DescribeConfigs 1 per broker, and 1 for all topics
 //	PartTransactions ListTransactions and DescribeTransactions 1 per broker,
 //	                DescribeProducers at most 2, see transactions.go
+//	PartAccess      Metadata at most 2, DescribeConfigs at most 2, DescribeProducers,
+//	                DescribeGroups, DescribeTransactions and DescribeAcls 1, see access.go
 //	PartOffsets     ListOffsets at most 6 per broker, see rounds.go
 //	PartGroups      per broker ListGroups 1, ConsumerGroupDescribe and
 //	                DescribeGroups at most 1, OffsetFetch 1 per 100 groups (before

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/access"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/twmb/franz-go/pkg/kerr"
 )
@@ -23,10 +24,15 @@ func failureOf(id inspect.Opt[inspect.BrokerID], err error) inspect.Failure {
 
 // refusal is a Kafka error code in an answer.
 func refusal(id inspect.Opt[inspect.BrokerID], addr, request string, code int16) inspect.Failure {
-	return inspect.Failure{
+	f := inspect.Failure{
 		Broker: id, Address: addr, Request: request, Phase: inspect.PhaseRequest,
-		Error: codeName(code), Hint: hint(request, code),
+		Error: codeName(code), Hint: retryHint(code),
 	}
+	if resource, ok := unauthorized(code); ok {
+		f.Missing = access.MissingFor(request, resource)
+		f.Hint = access.Hint(f.Missing)
+	}
+	return f
 }
 
 // codeName is Kafka's own name of an error code.
@@ -41,8 +47,23 @@ func codeName(code int16) string {
 	return "no error"
 }
 
-// hint names the ACL that a refused request needs, or what else would help.
-func hint(request string, code int16) string {
+// unauthorized is the resource on which an ACL is missing.
+func unauthorized(code int16) (inspect.ResourceType, bool) {
+	switch code {
+	case kerr.ClusterAuthorizationFailed.Code:
+		return inspect.ResourceCluster, true
+	case kerr.TopicAuthorizationFailed.Code:
+		return inspect.ResourceTopic, true
+	case kerr.GroupAuthorizationFailed.Code:
+		return inspect.ResourceGroup, true
+	case kerr.TransactionalIDAuthorizationFailed.Code:
+		return inspect.ResourceTransactionalID, true
+	}
+	return "", false
+}
+
+// retryHint says what else than an ACL would help.
+func retryHint(code int16) string {
 	switch code {
 	case kerr.NotLeaderForPartition.Code:
 		return "leadership moved while it was read: ask again"
@@ -50,19 +71,6 @@ func hint(request string, code int16) string {
 		return "the coordinator moved while it was asked: ask again"
 	case kerr.CoordinatorLoadInProgress.Code, kerr.CoordinatorNotAvailable.Code:
 		return "the coordinator is still reading its groups: ask again"
-	case kerr.GroupAuthorizationFailed.Code:
-		return "grant DESCRIBE on the group"
-	case kerr.ClusterAuthorizationFailed.Code, kerr.TopicAuthorizationFailed.Code:
-	default:
-		return ""
 	}
-	switch request {
-	case "DescribeProducers":
-		return "grant READ on the topic"
-	case "DescribeConfigs":
-		return "grant DESCRIBE_CONFIGS on the topic"
-	case "ListPartitionReassignments", "DescribeLogDirs", "DescribeCluster", describeQuorum:
-		return "grant DESCRIBE on the cluster"
-	}
-	return "grant DESCRIBE on the topic"
+	return ""
 }

@@ -40,6 +40,8 @@ type Query struct {
 	Keep func(name string, internal bool) bool
 	// Groups is about [inspect.PartGroups].
 	Groups GroupQuery
+	// Access is about [inspect.PartAccess].
+	Access AccessQuery
 	// ForGroups is a pass that serves groups' lag alone: only the topics that a
 	// group has committed for or been assigned are kept, and of those only what
 	// that lag needs is asked: no reassignments, no min.insync.replicas, no upper
@@ -151,6 +153,9 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	if p.query.Parts.Has(inspect.PartConfigs) {
 		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })
 	}
+	if p.query.Parts.Has(inspect.PartAccess) {
+		wg.Go(func() { p.access(ctx, boot) })
+	}
 	if p.query.Parts.Has(inspect.PartGroups) {
 		defer p.closeKept()
 		p.groups(ctx, boot)
@@ -163,6 +168,7 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 		p.transactions(ctx, boot)
 	}
 	wg.Wait()
+	p.closedTopics(ctx, boot)
 }
 
 // keep leaves a connection that works for whoever asks the broker next.

@@ -93,6 +93,8 @@ func (p *pass) addPage(t *kmsg.DescribeTopicPartitionsResponseTopic, keepsELR bo
 		}
 		if t.ErrorCode != 0 {
 			topic.Error = codeName(t.ErrorCode)
+		} else if p.query.Parts.Has(inspect.PartAccess) && t.AuthorizedOperations != notTold {
+			topic.Operations = inspect.Known(operationsOf(t.AuthorizedOperations))
 		}
 		at = len(p.snap.Topics)
 		seen[name] = at

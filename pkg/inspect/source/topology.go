@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/access"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 )
 
@@ -82,7 +83,8 @@ func topicFailure(t *inspect.Topic) inspect.Failure {
 	case "UNKNOWN_TOPIC_OR_PARTITION":
 		f.Error = "no such topic, or no permission to see it"
 	case "TOPIC_AUTHORIZATION_FAILED":
-		f.Hint = "grant DESCRIBE on the topic"
+		f.Missing = access.MissingFor(f.Request, inspect.ResourceTopic)
+		f.Hint = access.Hint(f.Missing)
 	}
 	return f
 }

@@ -42,6 +42,7 @@ func TestKafka39(t *testing.T) {
 		equal(t, "lagMax", r.LagMax, 0)
 	}
 	kafkaops(c, "check health").want(t, 0)
+	kafkaops(c, "check access").want(t, 0)
 
 	c.Kill(t, 3)
 	c.AwaitFenced(t, 3)

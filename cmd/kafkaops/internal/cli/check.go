@@ -18,11 +18,11 @@ func newCheckCmd(env Env) *cobra.Command {
 		Use:   "check <what>",
 		Short: "Yes or no, for scripts and monitoring: the exit code is the answer",
 		Example: `  kafkaops check health -b kafka-1:9092
-  kafkaops check health --nagios -b kafka-1:9092`,
+  kafkaops check access -b kafka-1:9092`,
 		Args: noSuchCommand,
 		RunE: whichOne,
 	}
-	cmd.AddCommand(newCheckHealthCmd(env))
+	cmd.AddCommand(newCheckHealthCmd(env), newCheckAccessCmd(env))
 	return cmd
 }
 

@@ -35,6 +35,7 @@ var documentsOf = map[string]struct {
 	"lag":                    {render.KindReplicaLag, render.LagItem{}},
 	"lag groups":             {render.KindGroupLag, render.GroupItem{}},
 	"check health":           {render.KindHealth, render.HealthItem{}},
+	"check access":           {render.KindAccess, render.AccessItem{}},
 }
 
 // states are clusters in which different things are unknown, empty or wrong.

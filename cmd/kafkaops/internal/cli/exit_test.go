@@ -59,6 +59,7 @@ var exitCodes = map[string]struct {
 		m.Group("billing").Commit("orders", 1, 0)
 	}, kmsg.OffsetFetch, false},
 	"check health": {exitUnhealthy, exitUnhealthy, "--max-lag 100000", nil, kmsg.DescribeConfigs, false},
+	"check access": {exitUnhealthy, exitUnhealthy, "--topic orders", deny(kmsg.ListOffsets), kmsg.DescribeConfigs, false},
 }
 
 func TestExitCodes(t *testing.T) {
@@ -85,6 +86,10 @@ func TestExitCodes(t *testing.T) {
 			broken := started(makeUnhealthy, codes.ill) // 1 beats 3
 			broken.Break(3, fakekafka.Faults{CloseOn: []kmsg.Key{kmsg.ApiVersions}})
 			refusing := started(codes.ill, deny(codes.refused))
+			refused := exitFailed
+			if command == "check access" { // what is refused is its answer
+				refused = exitUnhealthy
+			}
 			for _, format := range []string{"table", "json"} {
 				for _, tt := range []struct {
 					state string
@@ -96,7 +101,7 @@ func TestExitCodes(t *testing.T) {
 					{"healthy, judged", well, codes.flags, exitOK},
 					{"unhealthy", ill, "", codes.unhealthy},
 					{"unhealthy, judged", ill, codes.flags, codes.judged},
-					{"refused", refusing, codes.flags, exitFailed},
+					{"refused", refusing, codes.flags, refused},
 					{"bad flag", well, "--no-such-flag", exitUsage},
 					{"bad value", well, "--timeout soon", exitUsage},
 				} {
@@ -140,7 +145,7 @@ func TestExitCodesOfOtherCommands(t *testing.T) {
 		"help describe nosuch":      {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops describe\n"},
 		"describe nosuch":           {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops describe; a topic is described by 'kafkaops describe topics nosuch'\n"},
 		"describe brokers 1":        {exitUsage, "kafkaops: kafkaops describe brokers takes no argument, got \"1\"\n"},
-		"check":                     {exitUsage, "kafkaops: check what? Use one of: health\n"},
+		"check":                     {exitUsage, "kafkaops: check what? Use one of: access, health\n"},
 		"check nosuch":              {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops check\n"},
 		"check -b kafka-1:9092":     {exitUsage, "kafkaops: unknown shorthand flag: 'b' in -b\n"},
 		"check health now":          {exitUsage, "kafkaops: kafkaops check health takes no argument, got \"now\"\n"},

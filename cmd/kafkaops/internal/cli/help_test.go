@@ -109,7 +109,7 @@ func TestCompletion(t *testing.T) {
 		"lag -o |":            "table wide json yaml :4",
 		"lag --sort |":        "lag uncommitted name :4",
 		"lag --color |":       "auto always never :4",
-		"check |":             "health :4",
+		"check |":             "access health :4",
 		"help desc|":          "describe :4",
 	} {
 		args := strings.Fields(strings.TrimSuffix(line, "|"))

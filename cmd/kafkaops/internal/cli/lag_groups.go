@@ -169,15 +169,7 @@ func (o *lagGroupsOptions) tellUnmatched(filter *nameFilter, snap *inspect.Snaps
 	if len(o.states)+len(o.types) > 0 {
 		return
 	}
-	names := make([]string, len(snap.Groups))
-	for i := range snap.Groups {
-		names[i] = snap.Groups[i].Name
-	}
-	for _, u := range filter.unmatchedGlobs(names) {
-		fail(snap, inspect.Failure{
-			Request: "ListGroups", Phase: inspect.PhaseRequest, Error: fmt.Sprintf("no group matches %q", u),
-		}, notes)
-	}
+	tellUnmatchedGroups(filter, snap, notes)
 }
 
 // rows selects and orders as the flags say.

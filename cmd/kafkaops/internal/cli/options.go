@@ -58,6 +58,9 @@ type session struct {
 	view     render.View
 	source   snapshotter
 	terminal *term.Terminal
+	// bootstrap and principal are what a tool of Kafka's would be told: host:port
+	// and User:name, the latter empty where it is not certain.
+	bootstrap, principal string
 }
 
 // open checks the options. Whatever is wrong with them is a usage error, found
@@ -101,7 +104,7 @@ func (o *options) open(env Env) (*session, error) {
 	}
 	t := env.Terminal
 	return &session{
-		opts: *o, terminal: t,
+		opts: *o, terminal: t, bootstrap: addrs[0], principal: security.Principal(),
 		source: source.New(connect.Config{Bootstrap: addrs, Security: security}, o.timeout),
 		view: render.View{
 			Format: format, Terminal: t.IsTTY && !format.Structured(),

@@ -35,6 +35,10 @@ var safeLines = map[string][]string{
 		"", "billing", "nosuch", "nosuch billing", "nosuch* b*", "--group nosuch-2", "billing --time", "--time", "-o wide",
 		"--state Stable,Empty --type classic", "--exit-code --min 1 --top 2", "billing --samples 3 --interval 100ms",
 	},
+	"check access": {
+		"", "--topic orders", "--topic nosuch", "--topic nosuch* --topic orders", "--group billing", "--group nosuch --group b*",
+		"--exclude-internal -o json", "-o wide",
+	},
 	"check health": {"", "--nagios", "--max-lag 10 --max-uncommitted 10", "--nagios --max-lag 10", "--exclude-internal"},
 
 	// These ask nobody.
@@ -48,7 +52,7 @@ var reads = map[kmsg.Key]bool{
 	kmsg.ApiVersions: true, kmsg.DescribeCluster: true, kmsg.DescribeConfigs: true, kmsg.DescribeLogDirs: true,
 	kmsg.DescribeTopicPartitions: true, kmsg.ListOffsets: true, kmsg.ListPartitionReassignments: true, kmsg.Metadata: true,
 	kmsg.DescribeQuorum: true, kmsg.ListGroups: true, kmsg.DescribeGroups: true, kmsg.ConsumerGroupDescribe: true, kmsg.OffsetFetch: true,
-	kmsg.ListTransactions: true, kmsg.DescribeTransactions: true, kmsg.DescribeProducers: true,
+	kmsg.ListTransactions: true, kmsg.DescribeTransactions: true, kmsg.DescribeProducers: true, kmsg.DescribeACLs: true,
 }
 
 // TestSafeOverTheWire runs every command in every way against clusters of several

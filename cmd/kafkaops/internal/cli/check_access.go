@@ -1,0 +1,117 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/access"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+// accessOptions are the flags of check access.
+type accessOptions struct {
+	options
+	topics, groups  []string
+	transactional   []string
+	excludeInternal bool
+}
+
+func newCheckAccessCmd(env Env) *cobra.Command {
+	var o accessOptions
+	cmd := &cobra.Command{
+		Use:   "access",
+		Short: "Which commands work with these credentials, and which ACLs do the others need?",
+		Long: `Sends every request that any command sends, once, and says which commands work, what
+is missing in the others, and the kafka-acls.sh calls that grant it. Nothing is
+changed or created.
+
+  works        everything that it shows may be seen
+  partly       a part is refused, or some topics or groups are
+  refused      what the command is for is refused, or nothing of it may be seen
+  unknown      nobody answered who could tell
+  unavailable  this cluster cannot do it, whoever asks
+
+Topics, groups and transactions without DESCRIBE are invisible: Kafka leaves them out
+and does not tell how many. Who has DESCRIBE on the cluster is told of every topic
+that has logs, and of every group. Name topics, groups and transactional ids to ask
+about these alone, be they there or not.
+
+Exit codes: 0 all commands work; 3 something is missing; 1 could not ask.`,
+		Example: `  kafkaops check access -b kafka-1:9092
+  kafkaops check access --topic orders --group billing -b kafka-1:9092`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+	}
+	o.register(cmd)
+	f := cmd.Flags()
+	f.StringArrayVar(&o.topics, "topic", nil, "ask about this `topic` alone, or those that match the glob; may be repeated")
+	f.StringArrayVar(&o.groups, "group", nil, "ask about this `group` alone, or those that match the glob; may be repeated")
+	f.StringArrayVar(&o.transactional, "transactional-id", nil, "ask about this `id` alone; may be repeated")
+	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	return cmd
+}
+
+func (o *accessOptions) run(ctx context.Context, env Env) error {
+	s, err := o.open(env)
+	if err != nil {
+		return err
+	}
+	topics, err := newTopicFilter(o.topics, o.excludeInternal)
+	if err != nil {
+		return err
+	}
+	groups, err := newNameFilter("group", o.groups)
+	if err != nil {
+		return err
+	}
+	if slices.Contains(o.transactional, "") {
+		return usagef("an empty transactional id")
+	}
+	q := topics.query()
+	q.Parts = access.Asks
+	q.Access = source.AccessQuery{
+		Groups: groups.exact, TransactionalIDs: o.transactional,
+		TopicsNamed: len(q.Topics) > 0, GroupsNamed: len(groups.exact) > 0 && len(groups.globs) == 0,
+	}
+	if !groups.all() {
+		q.Groups.Keep = groups.matches
+	}
+	who := render.Credentials{Bootstrap: s.bootstrap, Principal: s.principal}
+	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
+		snap, err := s.ask(ctx, q, io.Discard)
+		if err != nil {
+			return err
+		}
+		report := access.Judge(snap)
+		// What was refused is the answer here, and no failure to get one.
+		snap.Failures = slices.DeleteFunc(snap.Failures, func(f inspect.Failure) bool { return f.Missing != inspect.ACL{} })
+		for _, f := range snap.Failures {
+			fmt.Fprintln(notes, render.FailureLine(f))
+		}
+		topics.tellUnmatched(snap, notes)
+		tellUnmatchedGroups(&groups, snap, notes)
+		if err := render.Access(out, s.view, snap, &report, who); err != nil {
+			return err
+		}
+		return outcome(snap, report.OK())
+	})
+}
+
+// tellUnmatchedGroups is about globs: of a name, whether it may be described is
+// told even where there is no such group.
+func tellUnmatchedGroups(filter *nameFilter, snap *inspect.Snapshot, notes io.Writer) {
+	names := make([]string, len(snap.Groups))
+	for i := range snap.Groups {
+		names[i] = snap.Groups[i].Name
+	}
+	for _, u := range filter.unmatchedGlobs(names) {
+		fail(snap, inspect.Failure{
+			Request: "ListGroups", Phase: inspect.PhaseRequest, Error: fmt.Sprintf("no group matches %q", u),
+		}, notes)
+	}
+}

@@ -1,0 +1,115 @@
+package render
+
+import (
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/access"
+)
+
+// KindAccess is check access: AccessItem, in the order of the README.
+const KindAccess Kind = "Access"
+
+// AccessItem is what the credentials may do with one command.
+type AccessItem struct {
+	// Command is its words without the program's name, such as "describe topics".
+	Command string `json:"command"`
+	// Status is works, partly (a part is refused, or some topics or groups are),
+	// refused (what the command is for is, or nothing of it may be seen), unknown
+	// (nobody answered who could tell) or unavailable (the cluster cannot do it).
+	Status access.Status `json:"status"`
+	// Authorizer is the cluster's, the same in every item: false where it has none,
+	// and whoever can connect may do everything; null where that was not told.
+	Authorizer inspect.Opt[bool] `json:"authorizer"`
+	Parts      []AccessPartItem  `json:"parts"`
+}
+
+// AccessPartItem is a part of a command's answer.
+type AccessPartItem struct {
+	Part   string        `json:"part"`
+	Status access.Status `json:"status"`
+	// Optional: without it the command still answers what it is for.
+	Optional bool `json:"optional"`
+	// Flag is the flag that asks for the part; null for one that is always there.
+	Flag inspect.Opt[string] `json:"flag"`
+	// Requests are Kafka's names of the APIs that are sent for it.
+	Requests []string         `json:"requests"`
+	Needs    []AccessNeedItem `json:"needs"`
+	// Lost is what is unknown without the needs that are missing.
+	Lost []string `json:"lost"`
+}
+
+// AccessNeedItem is an ACL that a part needs.
+type AccessNeedItem struct {
+	// Operation and ResourceType are Kafka's words: DESCRIBE, TOPIC.
+	Operation    inspect.Operation    `json:"operation"`
+	ResourceType inspect.ResourceType `json:"resourceType"`
+	// Status is works where it is granted on all that was looked at, partly on some,
+	// refused on none, or unknown.
+	Status access.Status `json:"status"`
+	// Seen counts the names on which it is granted, of transactional ids those with
+	// an open transaction; null for the cluster. Without are those on which it is
+	// known to be missing.
+	Seen    inspect.Opt[int] `json:"seen"`
+	Without []string         `json:"without"`
+	// All: these are all names that there are; false where others may be hidden, of
+	// which Kafka does not tell; null for the cluster.
+	All inspect.Opt[bool] `json:"all"`
+	// Add is a call of kafka-acls.sh that grants it; null where it is not missing.
+	Add inspect.Opt[string] `json:"add"`
+}
+
+// Credentials are who asks, for calls of Kafka's own tools.
+type Credentials struct {
+	// Bootstrap is host:port.
+	Bootstrap string
+	// Principal is such as User:alice; empty where it is not certain.
+	Principal string
+}
+
+// placeholder stands for a principal that is not certain.
+const placeholder = "User:…"
+
+func (c *Credentials) principal() string {
+	if c.Principal == "" {
+		return placeholder
+	}
+	return c.Principal
+}
+
+// AccessItems are the items of check access.
+func AccessItems(r *access.Report, who Credentials) []AccessItem {
+	items := make([]AccessItem, 0, len(r.Commands))
+	for i := range r.Commands {
+		c := &r.Commands[i]
+		item := AccessItem{Command: c.Command, Status: c.Status, Authorizer: r.Authorizer, Parts: []AccessPartItem{}}
+		for j := range c.Parts {
+			item.Parts = append(item.Parts, accessPart(r, &c.Parts[j], who))
+		}
+		items = append(items, item)
+	}
+	return items
+}
+
+func accessPart(r *access.Report, p *access.PartReport, who Credentials) AccessPartItem {
+	item := AccessPartItem{
+		Part: p.Name, Status: p.Status, Optional: p.Optional, Requests: []string{}, Needs: []AccessNeedItem{}, Lost: list(p.Lost),
+	}
+	if p.Flag != "" {
+		item.Flag = inspect.Known(p.Flag)
+	}
+	for _, id := range p.Requests {
+		item.Requests = append(item.Requests, access.RequestOf(id).API)
+	}
+	for _, n := range p.Needs {
+		need := AccessNeedItem{Operation: n.Operation, ResourceType: n.Resource, Status: n.Status, Without: []string{}}
+		g := r.Grant(n.ACL)
+		if n.Resource != inspect.ResourceCluster {
+			need.Seen, need.All, need.Without = inspect.Known(g.Seen), inspect.Known(g.All), list(g.Without)
+		}
+		if n.Status == access.Partly || n.Status == access.Refused {
+			add := access.Additions([]access.Grant{*g})[0]
+			need.Add = inspect.Known(add.Command(who.Bootstrap, who.principal()))
+		}
+		item.Needs = append(item.Needs, need)
+	}
+	return item
+}

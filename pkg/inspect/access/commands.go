@@ -1,0 +1,67 @@
+package access
+
+// Part is a part of a command's answer that some requests bring.
+type Part struct {
+	Name string
+	// Requests are sent for it, each of which may be refused.
+	Requests []RequestID
+	// Optional: without it the command still answers what it is for.
+	Optional bool
+	// Flag is the flag that asks for it; empty for a part that is always there.
+	Flag string
+}
+
+// Command is a command that asks a cluster.
+type Command struct {
+	// Path is its words without the program's name.
+	Path  string
+	Parts []Part
+}
+
+// Commands are all that ask a cluster, in the order of the README.
+func Commands() []Command {
+	partitions := Part{Name: "partitions", Requests: []RequestID{APIVersions, DescribeCluster, TopicPartitions, Metadata}}
+	topics := Part{Name: "partitions", Requests: []RequestID{APIVersions, Metadata}}
+	brokers := Part{Name: "brokers", Requests: []RequestID{APIVersions, DescribeCluster, Brokers}}
+	offsets := Part{Name: "offsets", Requests: []RequestID{ListOffsets}}
+	minISR := Part{Name: "min ISR", Requests: []RequestID{TopicConfigs}, Optional: true}
+	moves := Part{Name: "reassignments", Requests: []RequestID{Reassignments}, Optional: true}
+	quorum := Part{Name: "quorum", Requests: []RequestID{Quorum}, Optional: true}
+	logDirs := Part{Name: "log dirs", Requests: []RequestID{LogDirs}, Optional: true}
+	fenced := Part{Name: "fenced brokers", Requests: []RequestID{DescribeCluster}, Optional: true}
+	needed := func(p Part) Part {
+		p.Optional = false
+		return p
+	}
+	limits := Part{Name: "limits", Requests: []RequestID{ListOffsets}, Optional: true, Flag: "--max-lag"}
+	return []Command{
+		{"describe", []Part{partitions, minISR, moves, quorum}},
+		{"describe topics", []Part{partitions, minISR, moves, quorum}},
+		{"describe brokers", []Part{brokers, topics, offsets, logDirs, minISR, moves, quorum}},
+		{"describe quorum", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, needed(quorum)}},
+		{"describe configs", []Part{
+			topics, fenced,
+			{Name: "topics' settings", Requests: []RequestID{TopicConfigs}, Optional: true},
+			{Name: "brokers' settings", Requests: []RequestID{BrokerConfigs}, Optional: true},
+			moves, quorum,
+		}},
+		{"describe log-dirs", []Part{brokers, needed(logDirs), quorum}},
+		{"describe reassignments", []Part{topics, needed(moves), {Name: "progress", Requests: []RequestID{LogDirs}, Optional: true}, minISR, quorum}},
+		{"describe features", []Part{brokers, quorum}},
+		{"describe transactions", []Part{
+			topics, fenced, offsets,
+			{Name: "transactions", Requests: []RequestID{ListTransactions, DescribeTransactions}},
+			{Name: "producers", Requests: []RequestID{DescribeProducers}, Optional: true},
+			minISR, moves, quorum,
+		}},
+		{"lag", []Part{topics, offsets, minISR, moves, quorum}},
+		{"lag groups", []Part{
+			{Name: "groups", Requests: []RequestID{APIVersions, ListGroups}},
+			{Name: "members", Requests: []RequestID{DescribeGroups, ConsumerGroupDescribe}, Optional: true},
+			{Name: "commits", Requests: []RequestID{OffsetFetch}},
+			{Name: "ends", Requests: []RequestID{Metadata, ListOffsets}},
+			quorum,
+		}},
+		{"check health", []Part{partitions, minISR, moves, quorum, limits}},
+	}
+}

@@ -1,0 +1,190 @@
+package access
+
+import (
+	"slices"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
+
+// Status is one word about a command or a part of it.
+type Status string
+
+// The words.
+const (
+	Works Status = "works"
+	// Partly: some of it is refused or hidden, and the rest is of use.
+	Partly Status = "partly"
+	// Refused: what the command is for is refused, or nothing that it shows may be
+	// seen.
+	Refused Status = "refused"
+	// Unknown: nobody answered who could tell.
+	Unknown Status = "unknown"
+	// Unavailable: this cluster cannot do it, whoever asks.
+	Unavailable Status = "unavailable"
+)
+
+// Asks are the parts of a Snapshot that Judge needs: every request that a command
+// sends, once.
+const Asks = inspect.PartELR | inspect.PartReachable | inspect.PartFenced | inspect.PartOffsets | inspect.PartQuorum |
+	inspect.PartReplicaLogs | inspect.PartConfigs | inspect.PartGroups | inspect.PartTransactions | inspect.PartAccess
+
+// Report is what the credentials may do.
+type Report struct {
+	// Authorizer is false where the cluster has none.
+	Authorizer inspect.Opt[bool]
+	// Commands are in the order of the table.
+	Commands []CommandReport
+	// Grants are in the order of the table, one for each ACL in it.
+	Grants []Grant
+}
+
+// CommandReport is about one command.
+type CommandReport struct {
+	Command string
+	Status  Status
+	Parts   []PartReport
+}
+
+// PartReport is about one part of a command.
+type PartReport struct {
+	Part
+	Status Status
+	// Needs are the ACLs that its requests need, each once.
+	Needs []NeedReport
+	// Lost is what is unknown without those that are missing, each once.
+	Lost []string
+}
+
+// NeedReport is about an ACL in a part.
+type NeedReport struct {
+	inspect.ACL
+	Status Status
+}
+
+// Missing are the ACLs that the part lacks, on some names or on all.
+func (p *PartReport) Missing() []inspect.ACL {
+	var out []inspect.ACL
+	for _, n := range p.Needs {
+		if n.Status == Partly || n.Status == Refused {
+			out = append(out, n.ACL)
+		}
+	}
+	return out
+}
+
+// Grant is what is known of one ACL.
+type Grant struct {
+	inspect.ACL
+	// Status is Works where it is granted on all that was looked at, Partly on some,
+	// Refused on none.
+	Status Status
+	// Seen counts the names that it is granted on; Without are those that it is known
+	// to be missing on, sorted. Neither says anything of the cluster.
+	Seen    int
+	Without []string
+	// Named: only these were asked about.
+	Named bool
+	// All: these are all names that there are. False: others may be hidden, and Kafka
+	// does not tell how many.
+	All bool
+}
+
+// OK reports whether every command that the cluster can serve works.
+func (r *Report) OK() bool {
+	return !slices.ContainsFunc(r.Commands, func(c CommandReport) bool { return c.Status != Works && c.Status != Unavailable })
+}
+
+// Grant is what is known of one of the table's ACLs.
+func (r *Report) Grant(acl inspect.ACL) *Grant {
+	for i := range r.Grants {
+		if r.Grants[i].ACL == acl {
+			return &r.Grants[i]
+		}
+	}
+	return &Grant{ACL: acl, Status: Unknown}
+}
+
+// Missing are the Grants that commands need and lack.
+func (r *Report) Missing() []Grant {
+	var out []Grant
+	for _, g := range r.Grants {
+		lacked := slices.ContainsFunc(r.Commands, func(c CommandReport) bool {
+			return slices.ContainsFunc(c.Parts, func(p PartReport) bool { return slices.Contains(p.Missing(), g.ACL) })
+		})
+		if lacked {
+			out = append(out, g)
+		}
+	}
+	return out
+}
+
+// Judge says which commands work, by a Snapshot that was asked for Asks.
+func Judge(s *inspect.Snapshot) Report {
+	e := newEvidence(s)
+	r := Report{Authorizer: e.access.Authorizer, Grants: e.grants}
+	for _, c := range Commands() {
+		r.Commands = append(r.Commands, e.command(c))
+	}
+	return r
+}
+
+func (e *evidence) command(c Command) CommandReport {
+	out := CommandReport{Command: c.Path, Status: Works}
+	worsen := func(s Status) {
+		if severity(s) > severity(out.Status) {
+			out.Status = s
+		}
+	}
+	for _, p := range c.Parts {
+		part := e.part(p)
+		switch {
+		case part.Status == Unavailable && p.Optional:
+		case part.Status == Refused && p.Optional:
+			worsen(Partly)
+		default:
+			worsen(part.Status)
+		}
+		out.Parts = append(out.Parts, part)
+	}
+	return out
+}
+
+// severity orders what a command is by its parts: what is certainly missing comes
+// before what is not known.
+func severity(s Status) int {
+	return slices.Index([]Status{Works, Unknown, Partly, Unavailable, Refused}, s)
+}
+
+func (e *evidence) part(p Part) PartReport {
+	out := PartReport{Part: p, Status: Works}
+	for _, id := range p.Requests {
+		if e.unavailable(id) {
+			out.Status = Unavailable
+			continue
+		}
+		r := RequestOf(id)
+		for _, n := range r.Needs {
+			s := e.state(&r, n)
+			out.need(n.ACL, s)
+			if severity(s) > severity(out.Status) {
+				out.Status = s
+			}
+			if (s == Partly || s == Refused) && !slices.Contains(out.Lost, r.Lost) {
+				out.Lost = append(out.Lost, r.Lost)
+			}
+		}
+	}
+	return out
+}
+
+func (p *PartReport) need(acl inspect.ACL, s Status) {
+	for i := range p.Needs {
+		if n := &p.Needs[i]; n.ACL == acl {
+			if severity(s) > severity(n.Status) {
+				n.Status = s
+			}
+			return
+		}
+	}
+	p.Needs = append(p.Needs, NeedReport{acl, s})
+}

@@ -108,6 +108,7 @@ func TestErrors(t *testing.T) {
 		{prod + "cluster_id: a", ":3: contexts.prod.cluster_id: unknown field: did you mean cluster-id?"},
 		{prod + "read-only: true", ":3: contexts.prod.read-only: unknown field: did you mean readonly?"},
 		{prod + "password: hush", ":3: contexts.prod.password: unknown field: use bootstrap-server, command-config, controller, controller-config, jmx, cluster-id, readonly"},
+		{"contexts:\n  prod: {bootstrap-server: a:1,b:2}", ":2: contexts.prod.b:2: no field but an address: within { } write several as [a:9092, b:9092]"},
 		{"current-contxt: a\n", ":1: current-contxt: unknown field: did you mean current-context?"},
 		{"\ncontext:\n  a: {}\n", ":2: context: unknown field: did you mean contexts?"},
 		{prod + "readonly: yes", ":3: contexts.prod.readonly: use true or false"},

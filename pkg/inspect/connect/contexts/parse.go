@@ -199,6 +199,9 @@ func (f *File) set(c *Context, e entry) (err error) {
 	case "readonly":
 		c.ReadOnly, err = f.yesOrNo(e)
 	default:
+		if strings.Contains(e.name, ":") && e.value.Kind == yaml.ScalarNode && e.value.Tag == "!!null" {
+			return f.errorf(e, "no field but an address: within { } write several as [a:9092, b:9092]")
+		}
 		if like := nearest(e.name, fields); like != "" {
 			return f.errorf(e, "unknown field: did you mean %s?", like)
 		}

@@ -31,7 +31,12 @@ func (p *pass) begin(ctx context.Context) (*connect.Conn, error) {
 	who := p.describeControllers(ctx)
 	p.snap.ClusterID = who.clusterID
 	if who.addr != "" {
-		if err := p.checkCluster(who.addr); err != nil {
+		err := p.checkCluster(who.addr)
+		var wrong *WrongClusterError
+		if errors.As(err, &wrong) && !wrong.Got.IsKnown() {
+			wrong.Hint = "without a broker the controllers have to tell, which takes ALTER on the cluster and Kafka 3.7"
+		}
+		if err != nil {
 			return nil, err
 		}
 	}

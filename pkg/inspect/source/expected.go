@@ -13,6 +13,8 @@ type WrongClusterError struct {
 	Expected string
 	// Got is unknown where the cluster does not tell its id.
 	Got inspect.Opt[string]
+	// Hint, where it is not empty, says what to try.
+	Hint string
 }
 
 // Error names both.

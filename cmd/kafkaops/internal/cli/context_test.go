@@ -133,3 +133,29 @@ func TestContextShow(t *testing.T) {
 		t.Errorf("got %+v, want wrong usage", r)
 	}
 }
+
+// TestContextExamples: what the README and the help show is a file that works.
+func TestContextExamples(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("../../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, inReadme, _ := strings.Cut(string(readme), "```yaml\n")
+	inReadme, _, _ = strings.Cut(inReadme, "```")
+	_, env := place{}.double()
+	_, inHelp, _ := strings.Cut(newContextCmd(env).Long, ":\n\n")
+	inHelp, _, _ = strings.Cut(inHelp, "\n\n")
+	for name, text := range map[string]string{"README": inReadme, "help": inHelp} {
+		p := withConfig(t, text)
+		r := p.run(t.Context(), "context", "show", "prod", "-o", "json")
+		got := items[render.ContextItem](t, r)
+		if len(got) != 1 || !got[0].Current || !got[0].ReadOnly || len(got[0].Bootstrap) != 2 || len(got[0].Controllers) != 1 ||
+			!got[0].CommandConfig.IsKnown() || !got[0].ControllerConfig.IsKnown() || !got[0].JMX.IsKnown() || !got[0].ClusterID.IsKnown() {
+			t.Errorf("%s: got %+v, want every field", name, r)
+		}
+		if r := p.run(t.Context(), "context", "list"); !strings.Contains(r.stdout, "staging") {
+			t.Errorf("%s: got %+v, want staging too", name, r)
+		}
+	}
+}

@@ -36,7 +36,7 @@ func (o *targetOptions) register(cmd *cobra.Command, env Env) {
 	f.StringVar(&o.commandConfig, "command-config", "", "a Java client.properties, used unchanged, for TLS and SASL; its bootstrap.servers where none is named (env "+envCommandConfig+")")
 	f.StringVar(&o.controller, "controller", "", "`host:port,…` of controllers: ask them for the quorum, not the brokers (env "+envController+")")
 	f.StringVar(&o.controllerConfig, "controller-config", "", "a client.properties for the controllers; --command-config where none is named (env "+envControllerConfig+")")
-	f.StringVar(&o.contextName, "context", "", "a cluster by its `name`, see kafkaops context (env "+envContext+"); flags and environment come before what it says, and -b replaces the current context as a whole")
+	f.StringVar(&o.contextName, "context", "", "a cluster by its `name` in config.yaml (env "+envContext+"); kafkaops context --help has the rules")
 	for _, flag := range []string{"command-config", "controller-config"} {
 		cmd.Flag(flag).Annotations = map[string][]string{cobra.BashCompFilenameExt: {"properties", "conf", "cfg"}}
 	}
@@ -260,6 +260,9 @@ func (t *target) explain(err error) error {
 	expects := fmt.Sprintf("and context %q expects cluster %s (%s:%d): nothing more was asked", t.context.Name, wrong.Expected, t.file, t.context.Line)
 	if id, ok := wrong.Got.Get(); ok {
 		return fmt.Errorf("%s is of cluster %s, %s", wrong.Address, id, expects)
+	}
+	if wrong.Hint != "" {
+		expects += "; " + wrong.Hint
 	}
 	return fmt.Errorf("%s does not tell which cluster it is of, %s", wrong.Address, expects)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
@@ -15,7 +16,7 @@ import (
 // brokers', one context that has both, and no broker at the end.
 func TestControllersReal(t *testing.T) {
 	const module = "org.apache.kafka.common.security.plain.PlainLoginModule required "
-	c := kafkatest.Start(t, kafkatest.Options{Controllers: 3, Authorizer: true, Properties: map[string]string{
+	c := kafkatest.Start(t, kafkatest.Options{Controllers: 2, Authorizer: true, StartTimeout: 2 * time.Minute, Properties: map[string]string{
 		"listener.security.protocol.map":                   "CONTROLLER:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT",
 		"sasl.mechanism.controller.protocol":               "PLAIN",
 		"listener.name.controller.sasl.enabled.mechanisms": "PLAIN",
@@ -27,7 +28,7 @@ func TestControllersReal(t *testing.T) {
 		Principal: "User:ops", Type: kmsg.ACLResourceTypeCluster, Name: kafkatest.ClusterResource, Operations: []kmsg.ACLOperation{kmsg.ACLOperationDescribe},
 	})
 	var controllers []string
-	for id := kafkatest.FirstController; id < kafkatest.FirstController+3; id++ {
+	for id := kafkatest.FirstController; id < kafkatest.FirstController+2; id++ {
 		controllers = append(controllers, c.ListenerAddr(id, "CONTROLLER"))
 	}
 	p := withConfig(t, "current-context: real\ncontexts:\n"+
@@ -42,8 +43,8 @@ func TestControllersReal(t *testing.T) {
 	quorum := func(r ran) render.QuorumItem {
 		t.Helper()
 		all := items[render.QuorumItem](t, r)
-		if r.code != exitOK || len(all) != 1 || !all[0].Leader.IsKnown() || len(all[0].Voters) != 3 {
-			t.Fatalf("got %+v, want a quorum of three", r)
+		if r.code != exitOK || len(all) != 1 || !all[0].Leader.IsKnown() || len(all[0].Voters) != 2 {
+			t.Fatalf("got %+v, want a quorum of two", r)
 		}
 		return all[0]
 	}
@@ -55,7 +56,7 @@ func TestControllersReal(t *testing.T) {
 		t.Errorf("leader %s of epoch %s, through the broker %s of %s", direct.Leader, direct.LeaderEpoch, through.Leader, through.LeaderEpoch)
 	}
 	leader := controllers[through.Leader.Or(0)-inspect.BrokerID(kafkatest.FirstController)]
-	standby := controllers[(through.Leader.Or(0)-inspect.BrokerID(kafkatest.FirstController)+1)%3]
+	standby := controllers[(through.Leader.Or(0)-inspect.BrokerID(kafkatest.FirstController)+1)%2]
 	with := func(addr, user string) ran {
 		return run("describe quorum -o json --controller " + addr + " --controller-config " + at(user))
 	}

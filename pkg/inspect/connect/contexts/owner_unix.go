@@ -8,11 +8,14 @@ import (
 )
 
 // keepOwner gives a file the owner of the one that it replaces: under sudo that is
-// somebody else.
+// somebody else. The group of one's own file goes along where one is in it.
 func keepOwner(f *os.File, was os.FileInfo) error {
 	owner, ok := was.Sys().(*syscall.Stat_t)
-	if !ok || int(owner.Uid) == os.Geteuid() {
+	if !ok {
 		return nil
 	}
-	return f.Chown(int(owner.Uid), int(owner.Gid))
+	if err := f.Chown(int(owner.Uid), int(owner.Gid)); err != nil && int(owner.Uid) != os.Geteuid() {
+		return err
+	}
+	return nil
 }

@@ -158,6 +158,9 @@ func TestPrecedence(t *testing.T) {
 				}
 			}
 		}
+		if came := len(logins[tt.cluster].Messages()) > before[tt.cluster]; came != (tt.user != "") {
+			t.Errorf("%s: somebody logged in: %v, want user %q", tt.name, came, tt.user)
+		}
 	}
 }
 
@@ -275,10 +278,10 @@ func TestReadOnlyIsKnown(t *testing.T) {
 func TestControllerPrecedence(t *testing.T) {
 	t.Parallel()
 	quorum := func(epoch int32) (string, *fakekafka.Logins) {
-		m := fakekafka.NewControllers(3)
+		m := fakekafka.NewControllers(1) // of several, some would be given up as they log in
 		m.Quorum.Epoch = epoch
 		c, l := fakekafka.StartSASL(t, m, "PLAIN")
-		return c.Addr(103), l
+		return c.Addr(101), l
 	}
 	flag, flagLogins := quorum(1)
 	env, envLogins := quorum(2)
@@ -330,6 +333,9 @@ func TestControllerPrecedence(t *testing.T) {
 					t.Errorf("%s: user %s came to the controllers of epoch %d, want %s at %d", tt.name, user, epoch, tt.user, tt.epoch)
 				}
 			}
+		}
+		if l := all[tt.epoch]; l != nil && len(l.Messages()) == before[tt.epoch] {
+			t.Errorf("%s: nobody logged in to the controllers, want %s", tt.name, tt.user)
 		}
 	}
 	p.run(t.Context(), "lag", "--context", "alone").want(t, exitUsage, "",

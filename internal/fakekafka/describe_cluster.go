@@ -15,15 +15,23 @@ func (v *view) describeCluster(req *kmsg.DescribeClusterRequest) kmsg.Response {
 	case v.denied(kmsg.DescribeCluster):
 		resp.ErrorCode, resp.ErrorMessage = clusterAuthorization, new("Cluster authorization failed.")
 		return resp
-	case req.EndpointType == controllerEndpoints:
-		resp.ErrorCode, resp.ErrorMessage = mismatchedEndpointType, new("The request was sent to an endpoint of type BROKER, but we wanted an endpoint of type CONTROLLER")
-		return resp
-	case req.EndpointType != brokerEndpoints:
+	case req.EndpointType != brokerEndpoints && req.EndpointType != controllerEndpoints:
 		resp.ErrorCode, resp.ErrorMessage = unsupportedEndpointType, new("Unsupported endpoint type")
+		return resp
+	case req.EndpointType != v.endpointType():
+		here, wanted := "BROKER", "CONTROLLER"
+		if v.model.Controllers {
+			here, wanted = wanted, here
+		}
+		resp.ErrorCode, resp.ErrorMessage = mismatchedEndpointType, new("The request was sent to an endpoint of type "+here+", but we wanted an endpoint of type "+wanted)
 		return resp
 	}
 	resp.ClusterID = v.model.ClusterID
 	resp.ControllerID = v.controllerID()
+	if v.model.Controllers {
+		resp.ControllerID = v.quorum().Leader
+	}
+	resp.EndpointType = req.EndpointType
 	for _, b := range v.model.Brokers {
 		// Before version 2 there is no flag, and no fenced broker (KIP-1073).
 		if b.Fenced && !req.IncludeFencedBrokers {

@@ -52,7 +52,8 @@ func (q *Quorum) Voter(id int32) *QuorumReplica {
 	return nil
 }
 
-// describeQuorum answers as a broker does that passes the request on.
+// describeQuorum answers as a broker does that passes the request on, or as a
+// controller, which does not.
 func (v *view) describeQuorum(req *kmsg.DescribeQuorumRequest) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.DescribeQuorumResponse)
 	resp.Topics, resp.Nodes = []kmsg.DescribeQuorumResponseTopic{}, []kmsg.DescribeQuorumResponseNode{}
@@ -71,9 +72,12 @@ func (v *view) describeQuorum(req *kmsg.DescribeQuorumRequest) kmsg.Response {
 			rp.Partition, rp.ErrorMessage = ap.Partition, new("")
 			rp.CurrentVoters = []kmsg.DescribeQuorumResponseTopicPartitionReplicaState{}
 			rp.Observers = []kmsg.DescribeQuorumResponseTopicPartitionReplicaState{}
-			if asked.Topic != "__cluster_metadata" || ap.Partition != 0 {
+			switch {
+			case asked.Topic != "__cluster_metadata" || ap.Partition != 0:
 				rp.ErrorCode = unknownTopicOrPartition
-			} else {
+			case v.standsBy():
+				rp.ErrorCode = notLeaderOrFollower // as 4.4.0: and not a word of who leads
+			default:
 				rp.LeaderID, rp.LeaderEpoch, rp.HighWatermark = q.Leader, q.Epoch, q.HW
 				rp.CurrentVoters = q.states(q.Voters, req.Version)
 				rp.Observers = q.states(q.Observers, req.Version)
@@ -83,7 +87,7 @@ func (v *view) describeQuorum(req *kmsg.DescribeQuorumRequest) kmsg.Response {
 		resp.Topics = append(resp.Topics, rt)
 	}
 	for i := range q.Voters {
-		if r := &q.Voters[i]; r.Host != "" {
+		if r := &q.Voters[i]; !v.standsBy() && r.Host != "" {
 			n := kmsg.NewDescribeQuorumResponseNode()
 			n.NodeID = r.ID
 			n.Listeners = []kmsg.DescribeQuorumResponseNodeListener{{Name: "CONTROLLER", Host: r.Host, Port: r.Port}}

@@ -17,6 +17,9 @@ type Model struct {
 	// Features are the finalized feature levels; nil is [Features].
 	Features map[string]int16
 
+	// Controllers says that Brokers are controllers, see [NewControllers].
+	Controllers bool
+
 	// Transactions are what coordinators have, by no order.
 	Transactions []Transaction
 

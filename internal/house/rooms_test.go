@@ -32,6 +32,7 @@ var rooms = []room{
 	{dir: "pkg/inspect/connect", ours: []string{
 		"pkg/inspect", "pkg/inspect/connect/javaprops", "pkg/inspect/connect/keystore",
 	}},
+	{dir: "pkg/inspect/connect/contexts", ours: []string{"pkg/inspect/connect"}},
 	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/access", "pkg/inspect/connect"}},
 	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "pkg/inspect"}, pure: true},
 	{dir: "pkg/inspect/isrlog", ours: []string{"internal/kraft", "pkg/inspect", "pkg/inspect/connect"}},

@@ -29,25 +29,34 @@ type Config struct {
 // ParseBootstrap splits a list as Kafka's own tools take it: host:port, commas
 // between, IPv6 addresses in brackets.
 func ParseBootstrap(list string) ([]string, error) {
+	return parseAddresses(list, "bootstrap server", "kafka-1", "9092")
+}
+
+// ParseControllers is ParseBootstrap for a list of controllers.
+func ParseControllers(list string) ([]string, error) {
+	return parseAddresses(list, "controller", "controller-1", "9093")
+}
+
+func parseAddresses(list, noun, host, port string) ([]string, error) {
 	var addrs []string
 	for part := range strings.SplitSeq(list, ",") {
 		addr := strings.TrimSpace(part)
 		if addr == "" {
 			continue
 		}
-		host, port, err := net.SplitHostPort(addr)
-		if err != nil || host == "" {
-			return nil, fmt.Errorf("bootstrap server %q is not host:port (such as kafka-1:9092, or [::1]:9092)", addr)
+		name, number, err := net.SplitHostPort(addr)
+		if err != nil || name == "" {
+			return nil, fmt.Errorf("%s %q is not host:port (such as %s:%s, or [::1]:%s)", noun, addr, host, port, port)
 		}
-		if n, err := strconv.Atoi(port); err != nil || n < 1 || n > 65535 {
-			return nil, fmt.Errorf("bootstrap server %q: port %q is not a number from 1 to 65535", addr, port)
+		if n, err := strconv.Atoi(number); err != nil || n < 1 || n > 65535 {
+			return nil, fmt.Errorf("%s %q: port %q is not a number from 1 to 65535", noun, addr, number)
 		}
 		if !slices.Contains(addrs, addr) { // named twice is asked once
 			addrs = append(addrs, addr)
 		}
 	}
 	if len(addrs) == 0 {
-		return nil, fmt.Errorf("no bootstrap server in %q", list)
+		return nil, fmt.Errorf("no %s in %q", noun, list)
 	}
 	return addrs, nil
 }

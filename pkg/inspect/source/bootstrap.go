@@ -43,6 +43,11 @@ func (p *pass) start(ctx context.Context) (*connect.Conn, error) {
 			return nil, &BootstrapError{failed}
 		}
 		err = p.topology(ctx, conn)
+		var wrong *WrongClusterError
+		if errors.As(err, &wrong) { // the next address may lead to yet another one
+			conn.Close()
+			return nil, err
+		}
 		if err == nil {
 			for _, f := range append(failed, silent...) {
 				f.Notice = true

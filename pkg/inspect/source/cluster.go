@@ -20,7 +20,7 @@ func (p *pass) describeCluster(ctx context.Context, boot *connect.Conn) error {
 	req := &sarama.DescribeClusterRequest{
 		Version: version, EndpointType: endpointBrokers, IncludeFencedBrokers: version >= versionWithFenced,
 	}
-	resp, err := connect.Ask(ctx, boot, "DescribeCluster", func(b *sarama.Broker) (*sarama.DescribeClusterResponse, error) {
+	resp, err := connect.Ask(ctx, boot, describeCluster, func(b *sarama.Broker) (*sarama.DescribeClusterResponse, error) {
 		return b.DescribeCluster(req)
 	})
 	if err != nil {
@@ -28,7 +28,7 @@ func (p *pass) describeCluster(ctx context.Context, boot *connect.Conn) error {
 	}
 	if resp.Err != sarama.ErrNoError {
 		return &connect.Error{
-			Address: boot.Addr(), Phase: inspect.PhaseRequest, Request: "DescribeCluster", Cause: codeName(int16(resp.Err)),
+			Address: boot.Addr(), Phase: inspect.PhaseRequest, Request: describeCluster, Cause: codeName(int16(resp.Err)),
 		}
 	}
 	if resp.ClusterID != "" {

@@ -11,7 +11,11 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 )
 
-const listGroups = "ListGroups"
+const (
+	listGroups       = "ListGroups"
+	keyListGroups    = 16
+	newestListGroups = 5
+)
 
 // coordinator asks one broker for the groups that it coordinates, over one
 // connection: at most ListGroups, ConsumerGroupDescribe and DescribeGroups once
@@ -125,8 +129,8 @@ func (c *coordinator) complete(g *inspect.Group) bool {
 
 // list learns names, and from Kafka 2.6 on states, from 3.8 on types.
 func (c *coordinator) list(ctx context.Context) error {
-	const keyListGroups, newest, versionWithState, versionWithType = 16, 5, 4, 5
-	version, _ := c.conn.Version(keyListGroups, newest)
+	const versionWithState, versionWithType = 4, 5
+	version, _ := c.conn.Version(keyListGroups, newestListGroups)
 	req := &sarama.ListGroupsRequest{Version: version}
 	resp, err := askGroups(ctx, c, listGroups, func(b *sarama.Broker) (*sarama.ListGroupsResponse, error) {
 		return b.ListGroups(req)

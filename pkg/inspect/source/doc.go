@@ -10,7 +10,8 @@
 //	PartReachable   no more than a connection to every broker
 //	PartFeatures    the same
 //	PartFenced      DescribeCluster 1
-//	PartQuorum      DescribeQuorum 1, see quorum.go
+//	PartQuorum      DescribeQuorum 1, see quorum.go; with WithControllers 1 to every
+//	                controller and DescribeCluster 1, see controllers.go
 //	PartLogDirs     DescribeLogDirs 1 per broker
 //	PartReplicaLogs the same, with every replica in the answer
 //	PartConfigs     DescribeConfigs 1 per broker, and 1 for all topics
@@ -33,6 +34,10 @@
 // pass's timeout, and none outlasts the pass: a broker that is hung, refuses or
 // goes silent half-way costs its own answers, a line among the Snapshot's
 // Failures, and nothing else.
+//
+// [ExpectCluster] holds every pass to one cluster: its id is looked at in the first
+// answer that has it, before anything more is asked. [Source.TopicNames] and
+// [Source.GroupNames] are less than a pass.
 //
 // Nothing here writes, creates a topic by asking about it, or sends a replica id
 // other than −1 (a consumer) and −2 (a debugging consumer, which reads a

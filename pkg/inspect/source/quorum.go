@@ -39,7 +39,7 @@ func (p *pass) quorum(ctx context.Context, boot *connect.Conn) {
 	if _, ok := boot.Version(keyDescribeQuorum, 2); !ok {
 		return
 	}
-	q, err := p.askQuorum(ctx, boot.Addr())
+	q, err := p.askQuorum(ctx, &p.src.conf, boot.Addr())
 	if held(err) {
 		q, err = p.askOthersForQuorum(ctx, boot.Addr(), err)
 	}
@@ -58,8 +58,14 @@ func (p *pass) quorum(ctx context.Context, boot *connect.Conn) {
 		p.fail(f)
 		return
 	}
+	p.setQuorum(ctx, q, &p.src.conf, boot.Addr())
+}
+
+// setQuorum takes the answer that came from addr, or a second one where that is
+// too early to tell.
+func (p *pass) setQuorum(ctx context.Context, q *inspect.Quorum, conf *connect.Config, addr string) {
 	if p.src.newLeader(q) && slices.ContainsFunc(q.Voters, func(v inspect.QuorumReplica) bool { return v.Never && v.ID != q.Leader }) {
-		if again, err := p.lookAgain(ctx, boot.Addr()); err == nil {
+		if again, err := p.lookAgain(ctx, conf, addr); err == nil {
 			q = again
 		}
 	}
@@ -71,12 +77,12 @@ func (p *pass) quorum(ctx context.Context, boot *connect.Conn) {
 
 const lostQuorum = "the controllers are unknown"
 
-func (p *pass) lookAgain(ctx context.Context, addr string) (*inspect.Quorum, error) {
+func (p *pass) lookAgain(ctx context.Context, conf *connect.Config, addr string) (*inspect.Quorum, error) {
 	t := time.NewTimer(secondLook)
 	defer t.Stop()
 	select {
 	case <-t.C:
-		return p.askQuorum(ctx, addr)
+		return p.askQuorum(ctx, conf, addr)
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -147,7 +153,7 @@ func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error)
 				return // says nothing of the controllers
 			}
 			conn.Close()
-			q, err := p.askQuorum(ctx, b.Address())
+			q, err := p.askQuorum(ctx, &p.src.conf, b.Address())
 			mu.Lock()
 			defer mu.Unlock()
 			switch {
@@ -175,9 +181,9 @@ func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error)
 	return &inspect.Quorum{Leader: inspect.NoBroker, Silent: silent}, nil
 }
 
-// askQuorum asks one broker. Its error is a *connect.Error or a *codeError.
-func (p *pass) askQuorum(ctx context.Context, addr string) (*inspect.Quorum, error) {
-	client, err := p.src.conf.Kgo(addr)
+// askQuorum asks one broker or controller. Its error is a *connect.Error or a *codeError.
+func (p *pass) askQuorum(ctx context.Context, conf *connect.Config, addr string) (*inspect.Quorum, error) {
+	client, err := conf.Kgo(addr)
 	if err != nil {
 		return nil, err
 	}

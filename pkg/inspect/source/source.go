@@ -15,6 +15,11 @@ import (
 type Source struct {
 	conf    connect.Config
 	timeout time.Duration
+	// controllers is where the controllers are asked; nil asks them through the
+	// brokers.
+	controllers *connect.Config
+	// expected is the id that the cluster must have; empty for any.
+	expected string
 
 	mu sync.Mutex
 	// learned are the brokers' own addresses from the last pass, tried after the
@@ -24,9 +29,28 @@ type Source struct {
 	leads leadership
 }
 
+// Option is what a Source may have beside addresses.
+type Option func(*Source)
+
+// WithControllers asks the controllers at their own listener, with its own
+// credentials, and not through the brokers. Any of them will do as a beginning.
+func WithControllers(conf connect.Config) Option {
+	return func(s *Source) { s.controllers = &conf }
+}
+
+// ExpectCluster makes every pass end with a [*WrongClusterError], before anything
+// more is asked, where the cluster has another id or tells none.
+func ExpectCluster(id string) Option {
+	return func(s *Source) { s.expected = id }
+}
+
 // New returns a Source whose passes take at most timeout each.
-func New(conf connect.Config, timeout time.Duration) *Source {
-	return &Source{conf: conf, timeout: timeout}
+func New(conf connect.Config, timeout time.Duration, opts ...Option) *Source {
+	s := &Source{conf: conf, timeout: timeout}
+	for _, o := range opts {
+		o(s)
+	}
+	return s
 }
 
 // Query says what one pass is to observe.
@@ -52,11 +76,16 @@ type Query struct {
 	// needs a permission of its own: DESCRIBE_CONFIGS on the topics, DESCRIBE on the
 	// cluster. Health and verdict are then unknown.
 	NoMinISR, NoReassignments bool
+	// QuorumAlone is a pass that serves [inspect.PartQuorum] alone: with
+	// [WithControllers] it does without brokers where none answers, or none is
+	// known.
+	QuorumAlone bool
 }
 
 // Snapshot takes one pass within the timeout. The error is not nil only where
-// nothing could be observed: then it is a *[BootstrapError]. Everything else that
-// was not answered is among the Snapshot's Failures.
+// nothing could be observed: then it is a *[BootstrapError], or a
+// *[WrongClusterError] where nothing was to be. Everything else that was not
+// answered is among the Snapshot's Failures.
 func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, error) {
 	snap := &inspect.Snapshot{TakenAt: time.Now(), Asked: q.Parts}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
@@ -65,13 +94,15 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 		src: s, query: q, snap: snap,
 		conns: map[inspect.BrokerID]*connect.Conn{}, downs: map[inspect.BrokerID]*inspect.Failure{},
 	}
-	boot, err := p.start(ctx)
-	if err != nil {
+	boot, err := p.begin(ctx)
+	switch {
+	case err != nil:
 		return nil, err
+	case boot != nil:
+		defer boot.Close()
+		s.learn(snap.Brokers)
+		p.details(ctx, boot)
 	}
-	defer boot.Close()
-	s.learn(snap.Brokers)
-	p.details(ctx, boot)
 	slices.SortStableFunc(p.failures, inspect.Failure.Compare)
 	snap.Failures = p.failures
 	return snap, nil
@@ -148,7 +179,13 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 		})
 	}
 	if p.query.Parts.Has(inspect.PartQuorum) {
-		wg.Go(func() { p.quorum(ctx, boot) })
+		wg.Go(func() {
+			if p.src.controllers != nil {
+				p.quorumAtControllers(ctx)
+				return
+			}
+			p.quorum(ctx, boot)
+		})
 	}
 	if p.query.Parts.Has(inspect.PartConfigs) {
 		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })

@@ -31,6 +31,9 @@ func (p *pass) topology(ctx context.Context, boot *connect.Conn) error {
 		if err := p.describeCluster(ctx, boot); err != nil {
 			return err
 		}
+		if err := p.checkCluster(boot.Addr()); err != nil {
+			return err
+		}
 		failure := p.describeTopicPartitions(ctx, boot)
 		if failure == nil {
 			p.settle()
@@ -41,6 +44,9 @@ func (p *pass) topology(ctx context.Context, boot *connect.Conn) error {
 		p.snap.Topics = nil
 	}
 	if err := p.metadata(ctx, boot); err != nil {
+		return err
+	}
+	if err := p.checkCluster(boot.Addr()); err != nil {
 		return err
 	}
 	if p.query.Parts.Has(inspect.PartFenced) && hasCluster {

@@ -54,7 +54,7 @@ The limits add a pass over the offsets of every replica.`,
 			return o.run(cmd.Context(), env)
 		},
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	f := cmd.Flags()
 	f.Int64Var(&o.maxLag, "max-lag", 0, "not healthy when a replica is more than `N` records behind")
 	f.Int64Var(&o.maxUncommitted, "max-uncommitted", 0, "not healthy when a partition has more than `N` records above its HW")

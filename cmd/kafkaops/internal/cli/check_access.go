@@ -47,12 +47,15 @@ Exit codes: 0 all commands work; 3 something is missing; 1 could not ask.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.topics, "topic", nil, "ask about this `topic` alone, or those that match the glob; may be repeated")
 	f.StringArrayVar(&o.groups, "group", nil, "ask about this `group` alone, or those that match the glob; may be repeated")
 	f.StringArrayVar(&o.transactional, "transactional-id", nil, "ask about this `id` alone; may be repeated")
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	o.completeTopics(cmd, env, &o.topics)
+	o.completeGroups(cmd, env, &o.groups)
+	cmd.ValidArgsFunction = cobra.NoFileCompletions // names are values of flags alone
 	return cmd
 }
 
@@ -81,7 +84,7 @@ func (o *accessOptions) run(ctx context.Context, env Env) error {
 	if !groups.all() {
 		q.Groups.Keep = groups.matches
 	}
-	who := render.Credentials{Bootstrap: s.bootstrap, Principal: s.principal}
+	who := render.Credentials{Bootstrap: s.target.brokers.Bootstrap[0], Principal: s.target.brokers.Security.Principal()}
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.ask(ctx, q, io.Discard)
 		if err != nil {

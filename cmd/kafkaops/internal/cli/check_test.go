@@ -124,7 +124,7 @@ func TestNagiosWithoutAnAnswer(t *testing.T) {
 	closed := fakekafka.ClosedPort(t)
 	at := " -b " + c.Bootstrap()
 	for line, want := range map[string]string{
-		"check health --nagios":                           "no cluster named: use --bootstrap-server (-b) host:port, or set KAFKAOPS_BOOTSTRAP_SERVER",
+		"check health --nagios":                           "no cluster named: use --bootstrap-server (-b) host:port, set KAFKAOPS_BOOTSTRAP_SERVER, or choose a context (kafkaops context)",
 		"check health --nagios -b kafka-1":                `--bootstrap-server: bootstrap server "kafka-1" is not host:port (such as kafka-1:9092, or [::1]:9092)`,
 		"check health --nagios -b " + closed:              "no bootstrap server answered: " + closed + ": dial: connection refused",
 		"check health --nagios --no-such-flag" + at:       "unknown flag: --no-such-flag",

@@ -36,7 +36,7 @@ is not healthy, the worst first.
 		Args: noSuchFacet,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the verdict is not ok")
 	cmd.Flags().BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	cmd.AddCommand(
@@ -99,7 +99,7 @@ func newDescribeBrokersCmd(env Env) *cobra.Command {
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.runBrokers(cmd.Context(), env) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the verdict is not ok")
 	return cmd
 }

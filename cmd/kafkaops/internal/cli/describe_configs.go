@@ -36,9 +36,10 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
   kafkaops describe configs -o json -b kafka-1:9092 | jq '.items[] | select(.disagree)'`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
+	o.completeTopics(cmd, env, &o.topics)
 	f.BoolVar(&o.all, "all", false, "show settings at Kafka's default too")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when brokers disagree or a stored value is not in force")
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")

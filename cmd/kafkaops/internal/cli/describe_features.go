@@ -29,7 +29,7 @@ and those that it supports. Controllers are not asked.
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.runFeatures(cmd.Context(), env) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when brokers disagree, or one does not support a finalized level")
 	return cmd
 }

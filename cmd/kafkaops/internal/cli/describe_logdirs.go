@@ -24,7 +24,7 @@ that tell the same.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.runLogDirs(cmd.Context(), env) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when a directory is offline")
 	return cmd
 }

@@ -12,11 +12,13 @@ import (
 
 func newDescribeQuorumCmd(env Env) *cobra.Command {
 	var o describeOptions
+	o.quorumAlone = true
 	cmd := &cobra.Command{
 		Use:   "quorum",
 		Short: "The controllers: who leads, who is behind or lost, may one more be lost?",
 		Long: `Shows each node's copy of the metadata log as the active controller sees it, asked
-through a broker. It needs DESCRIBE on the cluster.
+through a broker or, with --controller, at the controllers' own listener, for which
+no broker has to be up. It needs DESCRIBE on the cluster.
 
   leader    the active controller
   ok        it fetches, and had everything within the last 6s
@@ -28,17 +30,17 @@ A quorum of three or more voters that has lost some and cannot lose another is a
 risk, and so is one without a leader. Brokers are observers; one that has been
 silent for five minutes is no longer listed.`,
 		Example: `  kafkaops describe quorum -b kafka-1:9092
-  kafkaops describe quorum -o json -b kafka-1:9092 | jq '.items[0].tolerates'`,
+  kafkaops describe quorum --controller controller-1:9093 -o json | jq '.items[0].tolerates'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.runQuorum(cmd.Context(), env) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the quorum is at risk")
 	return cmd
 }
 
 func (o *describeOptions) runQuorum(ctx context.Context, env Env) error {
-	q := source.Query{Parts: inspect.PartQuorum, Keep: noTopics}
+	q := source.Query{Parts: inspect.PartQuorum, Keep: noTopics, QuorumAlone: true}
 	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		return !snap.QuorumAtRisk(), render.Quorum(out, v, snap)
 	})

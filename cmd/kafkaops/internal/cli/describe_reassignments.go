@@ -31,8 +31,9 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
   kafkaops describe reassignments --samples 2 --interval 10s -b kafka-1:9092`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	cmd.Flags().StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
+	o.completeTopics(cmd, env, &o.topics)
 	cmd.Flags().IntVar(&o.samples, "samples", 1, "passes, one --interval apart; two or more give rate and time left")
 	return cmd
 }

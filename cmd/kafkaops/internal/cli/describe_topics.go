@@ -30,7 +30,7 @@ glob; quote it from the shell. Several filters show what any of them matches.`,
   kafkaops describe topics --under-min-isr --exit-code -b kafka-1:9092`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
 	f.BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when the verdict over what was asked is not ok")
@@ -38,6 +38,7 @@ glob; quote it from the shell. Several filters show what any of them matches.`,
 	f.BoolVar(&o.all, "all", false, "do not cut a long list on a terminal")
 	f.BoolVar(&o.kafkaSemantics, "kafka-semantics", false, "judge by kafka-topics.sh's rules: configured min ISR, replicas by number")
 	o.filters.register(f)
+	o.completeTopics(cmd, env, &o.topics)
 	return cmd
 }
 

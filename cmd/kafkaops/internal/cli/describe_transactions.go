@@ -33,7 +33,7 @@ without a word, and READ on the topics whose LSO is held back.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.runTransactions(cmd.Context(), env) },
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when a transaction hangs")
 	return cmd
 }

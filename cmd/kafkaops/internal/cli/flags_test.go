@@ -30,7 +30,7 @@ func TestBootstrapPrecedence(t *testing.T) {
 			{"flag before environment", env, []string{"-b", flag}, "by-flag", exitOK},
 			{"flag before a bad environment", "kafka-1", []string{"-b", flag}, "by-flag", exitOK},
 			{"an empty flag is none", env, []string{"-b", ""}, "by-environment", exitOK},
-			{"neither", "", nil, "kafkaops: no cluster named: use --bootstrap-server (-b) host:port, or set KAFKAOPS_BOOTSTRAP_SERVER\n", exitUsage},
+			{"neither", "", nil, "kafkaops: no cluster named: use --bootstrap-server (-b) host:port, set KAFKAOPS_BOOTSTRAP_SERVER, or choose a context (kafkaops context)\n", exitUsage},
 			{"bad environment", "kafka-1", nil, "kafkaops: KAFKAOPS_BOOTSTRAP_SERVER: bootstrap server \"kafka-1\" is not host:port", exitUsage},
 			{"bad flag before environment", env, []string{"-b", "kafka-1"}, "kafkaops: --bootstrap-server: bootstrap server \"kafka-1\" is not host:port", exitUsage},
 		} {
@@ -98,7 +98,15 @@ var badValues = map[string]map[string]string{
 		"-9223372036854775809": `--top "-9223372036854775809": use a whole number that is not so far out`,
 	},
 	// A file that cannot be used is no wrong usage: TestCommandConfigPrecedence.
-	"command-config": {},
+	"command-config":    {},
+	"controller-config": {},
+	"controller": {
+		"controller-1":   `--controller: controller "controller-1" is not host:port (such as controller-1:9093, or [::1]:9093)`,
+		"controller-1:x": `--controller: controller "controller-1:x": port "x" is not a number from 1 to 65535`,
+	},
+	"context": {
+		"nosuch": `--context: no context "nosuch": there are none, as neither XDG_CONFIG_HOME nor HOME says where their file is`,
+	},
 	"sort": {
 		"size": `--sort "size": use lag, uncommitted or name`,
 		"":     `--sort "": use lag, uncommitted or name`,

@@ -72,11 +72,14 @@ func TestExamples(t *testing.T) {
 	t.Parallel()
 	c := healthy(t)
 	c.Change(func(m *fakekafka.Model) { m.AddTopic("payments-us", 1, 3) })
-	here := strings.NewReplacer("kafka-1:9092,kafka-2:9092", c.Bootstrap(), "kafka-1:9092", c.Addr(1), "--interval 1s", "--interval 100ms")
+	named := "bootstrap-server: [" + c.Bootstrap() + "]"
+	contexts := withConfig(t, "contexts:\n  prod: {"+named+"}\n  staging: {"+named+"}\ncurrent-context: prod\n")
+	controllers := fakekafka.Start(t, fakekafka.NewControllers(3))
+	here := strings.NewReplacer("controller-1:9093", controllers.Addr(101), "kafka-1:9092,kafka-2:9092", c.Bootstrap(), "kafka-1:9092", c.Addr(1), "--interval 1s", "--interval 100ms")
 	for _, cmd := range commands(t) {
 		for _, example := range examplesOf(cmd.Example) {
 			args := wordsOf(t, here.Replace(example))
-			if r := (place{}).run(t.Context(), args...).unhurried(); r.code != exitOK || r.stdout == "" || r.stderr != "" {
+			if r := contexts.run(t.Context(), args...).unhurried(); r.code != exitOK || r.stdout == "" || r.stderr != "" {
 				t.Errorf("%s: got exit code %d, %d bytes on stdout, stderr %q; want 0 and an answer", example, r.code, len(r.stdout), r.stderr)
 			}
 			if path := pathOf(cmd); path != "" && path != "help" && !strings.HasPrefix(strings.Join(args, " "), path) {
@@ -105,12 +108,17 @@ func TestCompletion(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"describe --output |": "table wide json yaml :4",
-		"lag -o |":            "table wide json yaml :4",
-		"lag --sort |":        "lag uncommitted name :4",
-		"lag --color |":       "auto always never :4",
-		"check |":             "access health :4",
-		"help desc|":          "describe :4",
+		"describe --output |":            "table wide json yaml :4",
+		"lag -o |":                       "table wide json yaml :4",
+		"lag --sort |":                   "lag uncommitted name :4",
+		"lag --color |":                  "auto always never :4",
+		"check |":                        "access health :4",
+		"describe --timeout |":           ":4",
+		"describe quorum |":              ":4",
+		"context |":                      "list show use :4",
+		"describe --command-config |":    "properties conf cfg :8",
+		"describe --controller-config |": "properties conf cfg :8",
+		"help desc|":                     "describe :4",
 	} {
 		args := strings.Fields(strings.TrimSuffix(line, "|"))
 		if strings.HasSuffix(line, " |") {

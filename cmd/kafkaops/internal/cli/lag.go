@@ -49,7 +49,7 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
 	f.Int64Var(&o.min, "min", 0, "only partitions with a replica that is at least `N` records behind")
@@ -60,6 +60,7 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	f.BoolVar(&o.all, "all", false, "do not cut a long list on a terminal")
 	complete(cmd, "sort", sortLag, sortUncommitted, sortName)
+	o.completeTopics(cmd, env, &o.topics)
 	cmd.AddCommand(newLagGroupsCmd(env))
 	return cmd
 }

@@ -61,7 +61,7 @@ on the group and on its topics; others are not listed.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.register(cmd)
+	o.register(cmd, env)
 	f := cmd.Flags()
 	f.StringArrayVar(&o.groups, "group", nil, "a group, as an argument is")
 	f.StringSliceVar(&o.states, "state", nil, "only groups in these `states`, such as Empty,Dead")
@@ -76,6 +76,7 @@ on the group and on its topics; others are not listed.`,
 	complete(cmd, "sort", sortLag, sortName)
 	complete(cmd, "state", groupStates...)
 	complete(cmd, "type", groupTypes...)
+	o.completeGroups(cmd, env, &o.groups)
 	return cmd
 }
 

@@ -5,14 +5,11 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
-	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
 
 const (
-	envBootstrap = "KAFKAOPS_BOOTSTRAP_SERVER"
-
 	defaultTimeout  = 10 * time.Second
 	defaultInterval = 2 * time.Second
 	// minTimeout: a third of it is what one request gets.
@@ -25,23 +22,31 @@ const (
 
 // options are the flags of every command that asks a cluster.
 type options struct {
-	bootstrap     string
-	commandConfig string
-	timeout       time.Duration
-	output        string
-	watch         bool
-	interval      time.Duration
-	color         string
+	targetOptions
+	viewOptions
+	timeout  time.Duration
+	watch    bool
+	interval time.Duration
 }
 
-func (o *options) register(cmd *cobra.Command) {
+// viewOptions are the flags that say how an answer looks.
+type viewOptions struct {
+	output string
+	color  string
+}
+
+func (o *options) register(cmd *cobra.Command, env Env) {
+	o.targetOptions.register(cmd, env)
+	o.viewOptions.register(cmd)
 	f := cmd.Flags()
-	f.StringVarP(&o.bootstrap, "bootstrap-server", "b", "", "`host:port,…` to begin with (env "+envBootstrap+")")
-	o.registerCommandConfig(cmd)
 	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one whole pass, from the first dial to the last answer; one request gets a third of it")
-	f.StringVarP(&o.output, "output", "o", string(render.FormatTable), "table, wide, json or yaml")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted; in place on a terminal")
 	f.DurationVar(&o.interval, "interval", defaultInterval, "time between passes of --watch and between samples")
+}
+
+func (o *viewOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVarP(&o.output, "output", "o", string(render.FormatTable), "table, wide, json or yaml")
 	f.StringVar(&o.color, "color", string(term.ColorAuto), "auto, always or never; NO_COLOR is honoured, pipes and JSON are never coloured")
 	complete(cmd, "output", "table", "wide", "json", "yaml")
 	complete(cmd, "color", "auto", "always", "never")
@@ -52,29 +57,37 @@ func complete(cmd *cobra.Command, flag string, words ...string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
+// view checks the flags.
+func (o *viewOptions) view(t *term.Terminal) (render.View, error) {
+	format, err := render.ParseFormat(o.output)
+	if err != nil {
+		return render.View{}, usagef("--output: %w", err)
+	}
+	color, err := term.ParseColor(o.color)
+	if err != nil {
+		return render.View{}, usagef("--color: %w", err)
+	}
+	return render.View{
+		Format: format, Terminal: t.IsTTY && !format.Structured(), Color: t.UseColor(color, format.Structured()),
+	}, nil
+}
+
 // session is a command's options, checked, with what they lead to.
 type session struct {
 	opts     options
 	view     render.View
+	target   *target
 	source   snapshotter
 	terminal *term.Terminal
-	// bootstrap and principal are what a tool of Kafka's would be told: host:port
-	// and User:name, the latter empty where it is not certain.
-	bootstrap, principal string
 }
 
 // open checks the options. Whatever is wrong with them is a usage error, found
 // before anything is asked.
 func (o *options) open(env Env) (*session, error) {
-	format, err := render.ParseFormat(o.output)
-	if err != nil {
-		return nil, usagef("--output: %w", err)
-	}
-	color, err := term.ParseColor(o.color)
-	if err != nil {
-		return nil, usagef("--color: %w", err)
-	}
+	view, err := o.view(env.Terminal)
 	switch {
+	case err != nil:
+		return nil, err
 	case o.timeout < minTimeout:
 		return nil, usagef("--timeout %s is too short: the least is %s", o.timeout, minTimeout)
 	case o.timeout > maxTimeout:
@@ -82,33 +95,14 @@ func (o *options) open(env Env) (*session, error) {
 	case o.interval < minInterval:
 		return nil, usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	}
-	bootstrap, from := o.bootstrap, "--bootstrap-server"
-	if bootstrap == "" {
-		bootstrap, from = env.Getenv(envBootstrap), envBootstrap
-	}
-	security, err := o.security(env)
+	view.Stream = o.watch
+	t, err := o.resolve(env)
 	if err != nil {
 		return nil, err
 	}
-	if bootstrap == "" {
-		if bootstrap, err = security.Bootstrap(); err != nil {
-			return nil, err
-		}
-	}
-	if bootstrap == "" {
-		return nil, usagef("no cluster named: use --bootstrap-server (-b) host:port, or set %s", envBootstrap)
-	}
-	addrs, err := connect.ParseBootstrap(bootstrap)
-	if err != nil {
-		return nil, usagef("%s: %w", from, err)
-	}
-	t := env.Terminal
+	t.tellWarnings(env)
 	return &session{
-		opts: *o, terminal: t, bootstrap: addrs[0], principal: security.Principal(),
-		source: source.New(connect.Config{Bootstrap: addrs, Security: security}, o.timeout),
-		view: render.View{
-			Format: format, Terminal: t.IsTTY && !format.Structured(),
-			Color: t.UseColor(color, format.Structured()), Stream: o.watch,
-		},
+		opts: *o, view: view, target: t, terminal: env.Terminal,
+		source: source.New(t.brokers, o.timeout, t.options()...),
 	}, nil
 }

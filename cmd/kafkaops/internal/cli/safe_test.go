@@ -42,6 +42,7 @@ var safeLines = map[string][]string{
 	"check health": {"", "--nagios", "--max-lag 10 --max-uncommitted 10", "--nagios --max-lag 10", "--exclude-internal"},
 
 	// These ask nobody.
+	"context": {""}, "context list": {""}, "context show": {"", "prod"}, "context use": {"", "prod"},
 	"": {""}, "check": {""}, "help": {"", "lag"}, "version": {""},
 	"completion": {""}, "completion bash": {""}, "completion fish": {""}, "completion powershell": {""}, "completion zsh": {""},
 }

@@ -96,7 +96,7 @@ func (s *session) ask(ctx context.Context, q source.Query, notes io.Writer) (*in
 		return nil, ctx.Err()
 	}
 	if err != nil {
-		return nil, err
+		return nil, s.target.explain(err)
 	}
 	for _, f := range snap.Failures {
 		fmt.Fprintln(notes, render.FailureLine(f))

@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -35,6 +36,7 @@ type Conn struct {
 	features map[string]int16
 	// versions is the broker's own answer.
 	versions *sarama.ApiVersionsResponse
+	broken   atomic.Bool
 }
 
 type versionRange struct{ min, max int16 }
@@ -125,6 +127,16 @@ func (c *Conn) Version(apiKey, newest int16) (int16, bool) {
 	return min(newest, r.max), true
 }
 
+// Offered returns the versions of the API that the broker has; false where it has
+// none.
+func (c *Conn) Offered(apiKey int16) (oldest, newest int16, ok bool) {
+	r, ok := c.apis[apiKey]
+	return r.min, r.max, ok
+}
+
+// Broken reports whether a call has failed: then every further one does.
+func (c *Conn) Broken() bool { return c.broken.Load() }
+
 // Feature returns the finalized level of a cluster feature (KIP-584); 0 where it
 // is not finalized, false where the broker tells no features.
 func (c *Conn) Feature(name string) (int16, bool) {
@@ -177,6 +189,7 @@ func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.
 }
 
 func (c *Conn) fail(request string, err error, after time.Duration) error {
+	c.broken.Store(true)
 	if sniffed := c.peer.sniffed(); sniffed != nil {
 		err = sniffed
 	}

@@ -67,6 +67,9 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 		p.fail(f)
 		return
 	}
+	p.mu.Lock()
+	p.asked[b.ID] = conn
+	p.mu.Unlock()
 	reader := &reader{offsets: o, conn: conn, broker: b, work: w}
 	reader.read(ctx)
 	conn = reader.conn // it may have had to be opened again

@@ -125,8 +125,11 @@ func (c *coordinator) complete(g *inspect.Group) bool {
 
 // list learns names, and from Kafka 2.6 on states, from 3.8 on types.
 func (c *coordinator) list(ctx context.Context) error {
-	const keyListGroups, newest, versionWithState, versionWithType = 16, 5, 4, 5
-	version, _ := c.conn.Version(keyListGroups, newest)
+	const newest, versionWithState, versionWithType = 5, 4, 5
+	version, ok := c.pass.version(c.conn, inspect.Known(c.broker.ID), keyListGroups, newest, "groups are not shown")
+	if !ok {
+		return nil
+	}
 	req := &sarama.ListGroupsRequest{Version: version}
 	resp, err := askGroups(ctx, c, listGroups, func(b *sarama.Broker) (*sarama.ListGroupsResponse, error) {
 		return b.ListGroups(req)

@@ -20,6 +20,6 @@ func (p *pass) facets(ctx context.Context, conn *connect.Conn, b *inspect.Broker
 		p.replicaLogs(ctx, conn, b)
 	}
 	if p.query.Parts.Has(inspect.PartConfigs) {
-		p.brokerConfigs(ctx, b)
+		p.brokerConfigs(ctx, conn, b)
 	}
 }

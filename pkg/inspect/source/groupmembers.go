@@ -12,8 +12,6 @@ import (
 const (
 	consumerGroupDescribe = "ConsumerGroupDescribe"
 	describeGroups        = "DescribeGroups"
-
-	keyConsumerGroupDescribe = 69
 )
 
 // describe learns states and members. Groups of the consumer protocol (KIP-848)
@@ -94,8 +92,12 @@ func (c *coordinator) describeClassics(ctx context.Context, groups []*inspect.Gr
 	if len(groups) == 0 {
 		return nil
 	}
-	const keyDescribeGroups, newest = 15, 5
-	version, _ := c.conn.Version(keyDescribeGroups, newest)
+	const newest = 5
+	version, ok := c.pass.version(c.conn, inspect.Known(c.broker.ID), keyDescribeGroups, newest, "groups' members are unknown")
+	if !ok {
+		c.cannotTell(groups, describeGroups)
+		return nil
+	}
 	req := &sarama.DescribeGroupsRequest{Version: version, Groups: groupNames(groups)}
 	resp, err := askGroups(ctx, c, describeGroups, func(b *sarama.Broker) (*sarama.DescribeGroupsResponse, error) {
 		return b.DescribeGroups(req)

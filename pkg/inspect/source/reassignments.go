@@ -16,11 +16,7 @@ func (p *pass) reassignments(ctx context.Context, boot *connect.Conn) {
 	}
 	const request = "ListPartitionReassignments"
 	nobody := inspect.Unknown[inspect.BrokerID]()
-	if _, ok := boot.Version(keyListReassignments, 0); !ok {
-		p.fail(inspect.Failure{
-			Address: boot.Addr(), Request: request, Phase: inspect.PhaseRequest,
-			Error: "the broker does not offer it (Kafka 2.4 and newer do)", Lost: "reassignments are unknown", Notice: true,
-		})
+	if _, ok := p.version(boot, nobody, keyListReassignments, 0, "reassignments are unknown"); !ok {
 		return
 	}
 	ctx, cancel := p.src.bounded(ctx)

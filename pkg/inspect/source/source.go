@@ -57,6 +57,7 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	defer cancel()
 	p := &pass{
 		src: s, query: q, snap: snap,
+		unoffered: map[unoffered][]inspect.Failure{}, asked: map[inspect.BrokerID]*connect.Conn{},
 		conns: map[inspect.BrokerID]*connect.Conn{}, downs: map[inspect.BrokerID]*inspect.Failure{},
 	}
 	boot, err := p.start(ctx)
@@ -66,6 +67,7 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	defer boot.Close()
 	s.learn(snap.Brokers)
 	p.details(ctx, boot)
+	p.tellUnoffered()
 	slices.SortStableFunc(p.failures, inspect.Failure.Compare)
 	snap.Failures = p.failures
 	return snap, nil
@@ -109,6 +111,11 @@ type pass struct {
 
 	mu       sync.Mutex
 	failures []inspect.Failure
+	// unoffered has one entry for each broker that does not have the API.
+	unoffered map[unoffered][]inspect.Failure
+	// asked are the connections that brokers were asked over, for which APIs they
+	// have; they may be closed.
+	asked map[inspect.BrokerID]*connect.Conn
 	// conns are connections that the groups were asked over, for whoever asks the
 	// broker next; downs are brokers that could not be connected then.
 	// Between the groups and the end of the pass nobody adds to downs.
@@ -138,7 +145,7 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 		wg.Go(func() { p.quorum(ctx, boot) })
 	}
 	if p.query.Parts.Has(inspect.PartConfigs) {
-		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })
+		wg.Go(func() { p.topicConfigs(ctx, boot) })
 	}
 	if p.query.Parts.Has(inspect.PartGroups) {
 		defer p.closeKept()

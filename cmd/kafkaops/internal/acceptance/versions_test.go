@@ -42,6 +42,9 @@ func TestVersions(t *testing.T) {
 		}
 	}
 	newest := askAll(t, kafka44, kafkatest.Options{Version: "4.4.0"})
+	if newest == nil {
+		return
+	}
 	for at, want := range factsOfOutage {
 		if newest[at] != want {
 			t.Errorf("%s is %q, want %q", at, newest[at], want)
@@ -55,7 +58,7 @@ func TestVersions(t *testing.T) {
 		kafka39:   {Version: "3.9.1"},
 		zooKeeper: {Version: "3.9.1", ZooKeeper: true},
 	} {
-		if old := askAll(t, name, opts); old != nil && newest != nil {
+		if old := askAll(t, name, opts); old != nil {
 			sameButFor(t, name, newest, old)
 		}
 	}

@@ -171,3 +171,37 @@ func TestAddressFailsHalfWay(t *testing.T) {
 		t.Errorf("ELR %s, failures %s; want all of it from the second address", p.ELR, texts(s.Failures))
 	}
 }
+
+// TestHeldRequest: a request that is not answered costs its own answer, on the
+// bootstrap broker and on the others, and not those that come after it.
+func TestHeldRequest(t *testing.T) {
+	t.Parallel()
+	const timeout = 3 * time.Second
+	start := func(broker int32, held kmsg.Key) string {
+		m := movingModel()
+		m.AddTopic("u", 1, 2)
+		c := fakekafka.Start(t, m)
+		c.Break(broker, fakekafka.Faults{HangOn: []kmsg.Key{held}})
+		return c.Bootstrap()
+	}
+	only := func(s *inspect.Snapshot, request string) {
+		t.Helper()
+		if len(s.Failures) != 1 || s.Failures[0].Request != request || !strings.Contains(s.Failures[0].Error, "no reply to "+request) {
+			t.Errorf("failures = %s, want one, of %s", texts(s.Failures), request)
+		}
+	}
+	s := snapshot(t, start(1, kmsg.DescribeConfigs), inspect.PartReachable, timeout)
+	only(s, "DescribeConfigs")
+	for p := range s.Partitions {
+		if p.MinInsyncReplicas.IsKnown() || !p.Adding.IsKnown() {
+			t.Errorf("%s-%d: min ISR %s, adding %s; want unknown and known", p.Topic, p.Index, p.MinInsyncReplicas, p.Adding)
+		}
+	}
+	s = snapshot(t, start(2, kmsg.ListOffsets), inspect.PartOffsets|inspect.PartLogDirs, timeout)
+	only(s, "ListOffsets")
+	for i := range s.Brokers {
+		if b := &s.Brokers[i]; !b.LogDirs.IsKnown() {
+			t.Errorf("the log directories of broker %d are unknown", b.ID)
+		}
+	}
+}

@@ -136,9 +136,9 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	if !p.query.ForGroups {
 		wg.Go(func() {
 			// Brokers pass ListPartitionReassignments on to the active controller: where
-			// there is none it is not answered, and the connection is of no more use.
-			p.minInsyncReplicas(ctx, boot)
-			p.reassignments(ctx, boot)
+			// there is none it is not answered.
+			p.over(ctx, boot, func(conn *connect.Conn) { p.minInsyncReplicas(ctx, conn) })
+			p.over(ctx, boot, func(conn *connect.Conn) { p.reassignments(ctx, conn) })
 		})
 	}
 	if p.query.Parts.Has(inspect.PartQuorum) {

@@ -14,7 +14,7 @@ import (
 const listGroups = "ListGroups"
 
 // coordinator asks one broker for the groups that it coordinates, over one
-// connection: at most ListGroups, ConsumerGroupDescribe and DescribeGroups once
+// connection as long as that is answered: at most ListGroups, ConsumerGroupDescribe and DescribeGroups once
 // each, and one OffsetFetch for every fetchGroups groups.
 type coordinator struct {
 	pass   *pass

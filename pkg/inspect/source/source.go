@@ -56,7 +56,7 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	p := &pass{
-		src: s, query: q, snap: snap,
+		src: s, query: q, snap: snap, toldController: inspect.NoBroker,
 		unoffered: map[unoffered][]inspect.Failure{}, asked: map[inspect.BrokerID]*connect.Conn{},
 		conns: map[inspect.BrokerID]*connect.Conn{}, downs: map[inspect.BrokerID]*inspect.Failure{},
 	}
@@ -108,6 +108,10 @@ type pass struct {
 	src   *Source
 	query Query
 	snap  *inspect.Snapshot
+
+	// toldController is whom the bootstrap broker calls the controller: a random
+	// live broker in KRaft mode, and in ZooKeeper mode truly the one.
+	toldController inspect.BrokerID
 
 	mu       sync.Mutex
 	failures []inspect.Failure

@@ -92,6 +92,13 @@ func askAll(t *testing.T, name string, opts kafkatest.Options) (all answers) {
 				}
 			}
 		}
+		for _, id := range alive(c) { // the controller, where it is one of them, and the others
+			r := kafkaops(c, "describe reassignments -o json -b "+c.BrokerAddr(id)).want(t, 0)
+			through := answers{}
+			if through.add(t, c, "describe reassignments", r); through["describe reassignments/items"] != some {
+				t.Errorf("through broker %d: %v", id, r)
+			}
+		}
 		if opts.ZooKeeper {
 			nothingToTell(t, c)
 		}

@@ -61,7 +61,8 @@ test: deps-if-possible ## run all tests that fit ten minutes, with the race dete
 	go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(PKG) | go run ./internal/testreport
 
 .PHONY: test-all
-test-all: ## run the long tests too, up to an hour
+test-all: deps-if-possible ## run the long tests too, up to an hour, on older versions of Kafka as well
+	go run ./internal/kafkatest/fetch 4.0.0 3.9.1 || [ "$${CI:-}" != true ]
 	KAFKAOPS_LONG=1 $(MAKE) test TEST_TIMEOUT=60m
 
 # Whole runs of the binary, medians and ratios; see cmd/kafkaops/internal/bench.

@@ -37,7 +37,7 @@ func (c *Cluster) Allow(tb testing.TB, acls ...ACL) {
 			req.Creations = append(req.Creations, creation)
 		}
 	}
-	resp, err := askAny[*kmsg.CreateACLsResponse](ctx, c, req)
+	resp, err := askController[*kmsg.CreateACLsResponse](ctx, c, req)
 	if err != nil {
 		tb.Fatalf("kafkatest: create ACLs: %v", err)
 	}

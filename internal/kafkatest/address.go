@@ -21,7 +21,7 @@ func (c *Cluster) BootstrapServer() string { return strings.Join(c.Bootstrap(), 
 func (c *Cluster) Brokers() []int32 {
 	var ids []int32
 	for _, n := range c.inOrder() {
-		if !n.controller {
+		if n.role == isBroker {
 			ids = append(ids, n.id)
 		}
 	}
@@ -32,7 +32,8 @@ func (c *Cluster) Brokers() []int32 {
 func (c *Cluster) BrokerAddr(id int32) string { return c.ListenerAddr(id, plaintext) }
 
 // ControllerAddr returns the address of the first controller, which is the
-// active one unless there are several.
+// active one unless there are several. With Options.ZooKeeper there is none:
+// see Controller.
 func (c *Cluster) ControllerAddr() string { return c.ListenerAddr(FirstController, controller) }
 
 // ListenerAddr returns the address of a node's listener, like one of
@@ -45,8 +46,13 @@ func (c *Cluster) ListenerAddr(id int32, listener string) string {
 	return n.addr(listener)
 }
 
-// ClusterID returns the id that the cluster was formatted with.
-func (c *Cluster) ClusterID() string { return c.id }
+// ClusterID returns the id that the cluster was formatted with, or, with
+// Options.ZooKeeper, has given itself.
+func (c *Cluster) ClusterID() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.id
+}
 
 // Version returns the version of Kafka that runs.
 func (c *Cluster) Version() string { return c.opts.Version }
@@ -62,7 +68,7 @@ func (c *Cluster) LogFile(id int32) string { return c.node(id).log }
 func (c *Cluster) node(id int32) *node {
 	n, ok := c.nodes[id]
 	if !ok {
-		panic(fmt.Sprintf("kafkatest: there is no node %d: brokers are 1 to %d, controllers %d to %d", id,
+		panic(fmt.Sprintf("kafkatest: there is no node %d: brokers are 1 to %d, controllers (or ZooKeeper) %d to %d", id,
 			c.opts.Brokers, FirstController, FirstController+int32(c.opts.Controllers)-1))
 	}
 	return n

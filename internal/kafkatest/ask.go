@@ -17,7 +17,8 @@ import (
 const askTimeout = 5 * time.Second
 
 // Ask sends one request to one broker, at the newest version both know. Any
-// broker passes on what only the controller can answer.
+// broker passes on what only the controller can answer, unless ZooKeeper keeps
+// the metadata: see AskController.
 func (c *Cluster) Ask(ctx context.Context, id int32, req kmsg.Request) (kmsg.Response, error) {
 	cl, err := c.client(id)
 	if err != nil {

@@ -65,7 +65,7 @@ func (c *Cluster) Reassign(tb testing.TB, topic string, partition int32, replica
 	t.Partitions = append(t.Partitions, p)
 	req := kmsg.NewPtrAlterPartitionAssignmentsRequest()
 	req.Topics = append(req.Topics, t)
-	resp, err := askAny[*kmsg.AlterPartitionAssignmentsResponse](ctx, c, req)
+	resp, err := askController[*kmsg.AlterPartitionAssignmentsResponse](ctx, c, req)
 	what := fmt.Sprintf("kafkatest: reassign %s-%d to %v", topic, partition, replicas)
 	if err != nil {
 		tb.Fatalf("%s: %v", what, err)

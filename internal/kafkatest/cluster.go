@@ -1,6 +1,7 @@
 package kafkatest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -92,26 +93,45 @@ func attempt(ctx context.Context, in install, opts Options) (*Cluster, error) {
 	if c.jvm, err = newJVM(ctx, in, dir); err != nil {
 		return nil, err
 	}
-	template, err := in.template(ctx, c.jvm, opts.formatArgs())
-	if err != nil {
-		return nil, err
+	template := ""
+	if !opts.ZooKeeper {
+		if template, err = in.template(ctx, c.jvm, opts.formatArgs()); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.lay(template); err != nil {
 		return nil, err
 	}
 	c.spawner = newSpawner()
-	for _, n := range c.inOrder() {
-		if err := n.start(c.spawner, c.jvm, opts); err != nil {
-			c.close(true)
-			return nil, err
-		}
-	}
-	if err := c.awaitRegistered(ctx); err != nil {
+	if err := c.startAll(ctx); err != nil {
 		err = c.explain(err)
 		c.close(true)
 		return nil, err
 	}
 	return c, nil
+}
+
+// startAll starts whatever is down and waits until the cluster has it.
+func (c *Cluster) startAll(ctx context.Context) error {
+	for _, n := range c.inOrder() {
+		if err := c.start(ctx, n); err != nil {
+			return err
+		}
+	}
+	return c.awaitRegistered(ctx)
+}
+
+// start starts a node, if it is down, as soon as it can join the cluster.
+func (c *Cluster) start(ctx context.Context, n *node) error {
+	if n.up() {
+		return nil
+	}
+	if c.opts.ZooKeeper && n.role == isBroker {
+		if err := c.awaitForgotten(ctx, n.id); err != nil {
+			return err
+		}
+	}
+	return n.start(c.spawner, c.jvm, c.opts)
 }
 
 // lay makes the nodes, their directories and their configurations.
@@ -123,8 +143,8 @@ func (c *Cluster) lay(template string) error {
 	}
 	port := func() (p int) { p, ports = ports[0], ports[1:]; return p }
 	c.nodes = map[int32]*node{}
-	add := func(id int32, isController bool, dirs int) *node {
-		n := &node{id: id, controller: isController, ports: map[string]int{}}
+	add := func(id int32, role role, dirs int) *node {
+		n := &node{id: id, role: role, ports: map[string]int{}}
 		base := filepath.Join(c.dir, fmt.Sprint(id))
 		n.properties, n.log = base+".properties", base+".log"
 		for i := range dirs {
@@ -134,10 +154,14 @@ func (c *Cluster) lay(template string) error {
 		return n
 	}
 	for i := range int32(c.opts.Controllers) {
-		add(FirstController+i, true, 1).ports[controller] = port()
+		if c.opts.ZooKeeper {
+			add(FirstController, isZooKeeper, 1).ports[zooKeeper] = port()
+			continue
+		}
+		add(FirstController+i, isController, 1).ports[controller] = port()
 	}
 	for i := range int32(c.opts.Brokers) {
-		n := add(i+1, false, c.opts.LogDirs)
+		n := add(i+1, isBroker, c.opts.LogDirs)
 		n.ports[plaintext] = port()
 		for name := range sorted(c.opts.Listeners) {
 			n.ports[name] = port()
@@ -149,8 +173,10 @@ func (c *Cluster) lay(template string) error {
 		}
 	}
 	for _, n := range c.inOrder() { // all ports are known now
-		if err := n.format(template, c.id); err != nil {
-			return err
+		if !c.opts.ZooKeeper { // there brokers format their directories themselves
+			if err := n.format(template, c.id); err != nil {
+				return err
+			}
 		}
 		if err := writeProperties(n.properties, c.config(n)); err != nil {
 			return err
@@ -186,13 +212,22 @@ func (c *Cluster) keepLogs(tb testing.TB) {
 	tb.Logf("kafkatest: the nodes' logs are in %s until the next cluster starts", c.dir)
 }
 
-// inOrder returns the nodes by id: brokers, then controllers.
+// inOrder returns the nodes by id: brokers, then controllers; ZooKeeper comes
+// first, for nothing starts without it.
 func (c *Cluster) inOrder() []*node {
 	var nodes []*node
 	for _, n := range c.nodes {
 		nodes = append(nodes, n)
 	}
-	slices.SortFunc(nodes, func(a, b *node) int { return int(a.id - b.id) })
+	slices.SortFunc(nodes, func(a, b *node) int {
+		switch {
+		case a.role == isZooKeeper:
+			return -1
+		case b.role == isZooKeeper:
+			return 1
+		}
+		return cmp.Compare(a.id, b.id)
+	})
 	return nodes
 }
 

@@ -16,6 +16,9 @@ const (
 
 // config returns the server properties of a node of c.
 func (c *Cluster) config(n *node) map[string]string {
+	if n.role == isZooKeeper {
+		return c.zooKeeperConfig(n)
+	}
 	replicas := strconv.Itoa(min(3, c.opts.Brokers))
 	p := map[string]string{
 		"process.roles":                  "broker",
@@ -40,7 +43,7 @@ func (c *Cluster) config(n *node) map[string]string {
 	for name, protocol := range sorted(c.opts.Listeners) {
 		p["listener.security.protocol.map"] += "," + name + ":" + protocol
 	}
-	if n.controller {
+	if n.role == isController {
 		p["process.roles"] = "controller"
 		p["listeners"] = controller + "://" + n.addr(controller)
 	} else {
@@ -57,6 +60,9 @@ func (c *Cluster) config(n *node) map[string]string {
 	if c.opts.Authorizer {
 		maps.Copy(p, authorizerProperties())
 	}
+	if c.opts.ZooKeeper {
+		c.joinZooKeeper(n, p)
+	}
 	maps.Copy(p, c.opts.Properties)
 	maps.Copy(p, c.opts.BrokerProperties[n.id])
 	return p
@@ -65,7 +71,7 @@ func (c *Cluster) config(n *node) map[string]string {
 func (c *Cluster) voters() string {
 	var voters []string
 	for _, n := range c.inOrder() {
-		if n.controller {
+		if n.role == isController {
 			voters = append(voters, fmt.Sprintf("%d@%s", n.id, n.addr(controller)))
 		}
 	}

@@ -21,6 +21,9 @@
 // ([Cluster.Heal]), asked by any client ([Cluster.Bootstrap]) and by Kafka's
 // own command-line tools ([Cluster.Tool]).
 //
+// With Options.ZooKeeper node 100 is a ZooKeeper, of Kafka 3.9's own
+// dependencies, and one of the brokers is the controller.
+//
 // [Fetch] (and the command in fetch, which make deps runs) resolves Kafka's
 // jars with Maven into a cache: $KAFKAOPS_TEST_CACHE, or kafkaops-test in the
 // user's cache directory. Tests never fetch. Where something is missing they

@@ -61,8 +61,8 @@ func (c *Cluster) StartNode(tb testing.TB, id int32) {
 	tb.Helper()
 	ctx, cancel := bound(tb, c.opts.StartTimeout)
 	defer cancel()
-	if err := c.node(id).start(c.spawner, c.jvm, c.opts); err != nil {
-		tb.Fatal(err)
+	if err := c.start(ctx, c.node(id)); err != nil {
+		tb.Fatal(c.explain(err))
 	}
 	if err := c.awaitRegistered(ctx); err != nil {
 		tb.Fatal(c.explain(err))
@@ -96,11 +96,8 @@ func (c *Cluster) heal(ctx context.Context) error {
 		if err := n.resume(); err != nil {
 			return err
 		}
-		if err := n.start(c.spawner, c.jvm, c.opts); err != nil {
-			return err
-		}
 	}
-	if err := c.awaitRegistered(ctx); err != nil {
+	if err := c.startAll(ctx); err != nil {
 		return err
 	}
 	if err := poll(ctx, func() error { return c.wholeISRs(ctx) }); err != nil {
@@ -138,9 +135,12 @@ func (c *Cluster) whole() bool {
 // awaitController waits until the controllers that run have a leader, and
 // brokers can reach it. A controller that came back takes a moment.
 func (c *Cluster) awaitController(ctx context.Context) error {
+	if c.opts.ZooKeeper {
+		return c.awaitElected(ctx)
+	}
 	return poll(ctx, func() error {
 		for _, n := range c.nodes {
-			if !n.controller || !n.alive() {
+			if n.role != isController || !n.alive() {
 				continue
 			}
 			conn, err := net.DialTimeout("tcp", n.addr(controller), time.Second)

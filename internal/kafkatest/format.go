@@ -24,7 +24,7 @@ func (n *node) format(template, clusterID string) error {
 			return fmt.Errorf("kafkatest: format node %d: %w", n.id, err)
 		}
 		if i == 0 { // the metadata log lies in the first directory
-			if err := copyTemplate(dir, template, n.controller); err != nil {
+			if err := copyTemplate(dir, template, n.role == isController); err != nil {
 				return fmt.Errorf("kafkatest: format node %d: %w", n.id, err)
 			}
 		}

@@ -66,7 +66,7 @@ func (c *Cluster) wholeISRs(ctx context.Context) error {
 // all brokers know.
 func (c *Cluster) electPreferred(ctx context.Context) error {
 	req := kmsg.NewPtrElectLeadersRequest() // no topics: all
-	resp, err := askAny[*kmsg.ElectLeadersResponse](ctx, c, req)
+	resp, err := askController[*kmsg.ElectLeadersResponse](ctx, c, req)
 	if err != nil {
 		return fmt.Errorf("elect preferred leaders: %w", err)
 	}

@@ -17,13 +17,30 @@ import (
 // that cannot reach the controller would take minutes.
 const stopTimeout = 40 * time.Second
 
+// role is what a node is for.
+type role int
+
+const (
+	isBroker role = iota
+	isController
+	isZooKeeper
+)
+
+// class is what the node's Java machine runs.
+func (r role) class() string {
+	if r == isZooKeeper {
+		return "org.apache.zookeeper.server.quorum.QuorumPeerMain"
+	}
+	return "kafka.Kafka"
+}
+
 // A node is one process of a cluster: down, running or paused.
 //
 //	down -start-> running -pause-> paused -resume-> running
 //	running, paused -stop, kill-> down      running -(dies)-> down
 type node struct {
 	id         int32
-	controller bool
+	role       role
 	ports      map[string]int // by listener name
 	logDirs    []string
 	properties string // file
@@ -56,7 +73,7 @@ func (n *node) start(s *spawner, j jvm, opts Options) error {
 	if opts.JVM != nil {
 		flags = append(flags, opts.JVM(n.id)...)
 	}
-	cmd := exec.Command(j.java, append(flags, "kafka.Kafka", n.properties)...)
+	cmd := exec.Command(j.java, append(flags, n.role.class(), n.properties)...)
 	cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = out, out, childAttr()
 	if err := s.start(cmd); err != nil {
 		return fmt.Errorf("kafkatest: start node %d: %w", n.id, err)

@@ -13,11 +13,16 @@ const FirstController int32 = 100
 
 // Options says what cluster to start. The zero value is one broker.
 type Options struct {
-	// Version of Apache Kafka. 3.9.1 and 4.0.0 to 4.4.0 are known to work.
+	// Version of Apache Kafka. 3.9.1, 4.0.0 and 4.4.0 are known to work.
 	Version string
 
 	Brokers     int // default 1
 	Controllers int // default 1
+
+	// ZooKeeper keeps the metadata in a ZooKeeper, which is node FirstController,
+	// instead of controllers; Kafka 3 only. What broker.session.timeout.ms among
+	// Properties is to a controller is zookeeper.session.timeout.ms then.
+	ZooKeeper bool
 
 	// Racks holds broker.rack of brokers 1, 2, ...; default rack-1, rack-2, ...
 	Racks []string
@@ -86,6 +91,11 @@ func (o Options) check() error {
 		return fmt.Errorf("kafkatest: Options.Controllers is %d: want 1 or more", o.Controllers)
 	case len(o.Racks) > 0 && len(o.Racks) != o.Brokers:
 		return fmt.Errorf("kafkatest: Options.Racks has %d racks for %d brokers: give one each, or none", len(o.Racks), o.Brokers)
+	}
+	if o.ZooKeeper {
+		if err := o.checkZooKeeper(); err != nil {
+			return err
+		}
 	}
 	for name := range o.Security {
 		if _, ok := o.Listeners[name]; !ok {

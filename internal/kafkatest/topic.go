@@ -52,7 +52,7 @@ func (c *Cluster) createTopic(ctx context.Context, name string, assignment [][]i
 	}
 	req := kmsg.NewPtrCreateTopicsRequest()
 	req.Topics = append(req.Topics, topic)
-	resp, err := askAny[*kmsg.CreateTopicsResponse](ctx, c, req)
+	resp, err := askController[*kmsg.CreateTopicsResponse](ctx, c, req)
 	if err != nil {
 		return fmt.Errorf("create topic %s: %w", name, err)
 	}

@@ -66,6 +66,11 @@ func (c *Cluster) awaitRegistered(ctx context.Context) error {
 				return fmt.Errorf("node %d %w", n.id, errDead)
 			}
 		}
+		if c.opts.ZooKeeper {
+			if err := c.learnID(); err != nil {
+				return err
+			}
+		}
 		for _, id := range running {
 			unfenced, err := c.unfenced(ctx, id)
 			if err != nil {
@@ -115,7 +120,7 @@ func (c *Cluster) unfenced(ctx context.Context, id int32) ([]int32, error) {
 	if err := kafkaError("describe cluster", resp.ErrorCode, resp.ErrorMessage); err != nil {
 		return nil, err
 	}
-	if resp.ClusterID != c.id { // another Kafka listens where ours should
+	if resp.ClusterID != c.ClusterID() { // another Kafka listens where ours should
 		return nil, fmt.Errorf("cluster %s answers at %s: %w", resp.ClusterID, c.BrokerAddr(id), errPortTaken)
 	}
 	var ids []int32

@@ -2,6 +2,8 @@ package connect
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/IBM/sarama"
@@ -35,6 +37,8 @@ type Conn struct {
 	features map[string]int16
 	// versions is the broker's own answer.
 	versions *sarama.ApiVersionsResponse
+	// broken is the request that the connection broke on; nil while it works.
+	broken atomic.Pointer[string]
 }
 
 type versionRange struct{ min, max int16 }
@@ -125,6 +129,17 @@ func (c *Conn) Version(apiKey, newest int16) (int16, bool) {
 	return min(newest, r.max), true
 }
 
+// Offered returns the versions of the API that the broker has; false where it has
+// none.
+func (c *Conn) Offered(apiKey int16) (oldest, newest int16, ok bool) {
+	r, ok := c.apis[apiKey]
+	return r.min, r.max, ok
+}
+
+// Broken reports whether a call has failed: then every further one does, and is
+// not sent.
+func (c *Conn) Broken() bool { return c.broken.Load() != nil }
+
 // Feature returns the finalized level of a cluster feature (KIP-584); 0 where it
 // is not finalized, false where the broker tells no features.
 func (c *Conn) Feature(name string) (int16, bool) {
@@ -148,6 +163,11 @@ func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.
 		value T
 		err   error
 	}
+	var none T
+	if on := c.broken.Load(); on != nil {
+		cause := fmt.Sprintf("%s was not sent: the connection had broken on %s", request, *on)
+		return none, &Error{Address: c.addr, Phase: inspect.PhaseRequest, Request: request, Cause: cause}
+	}
 	began := time.Now()
 	c.raw.limit(ctx)
 	stop := context.AfterFunc(ctx, c.raw.abort)
@@ -157,7 +177,6 @@ func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.
 		v, err := call(c.broker)
 		answered <- answer{v, err}
 	}()
-	var none T
 	select {
 	case a := <-answered:
 		if a.err != nil {
@@ -177,6 +196,7 @@ func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.
 }
 
 func (c *Conn) fail(request string, err error, after time.Duration) error {
+	c.broken.CompareAndSwap(nil, &request)
 	if sniffed := c.peer.sniffed(); sniffed != nil {
 		err = sniffed
 	}

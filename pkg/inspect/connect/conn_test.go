@@ -490,3 +490,29 @@ func seed(t *testing.T, client *kgo.Client) *kgo.Broker {
 	}
 	return seeds[0]
 }
+
+// TestBroken: after a call that was not answered a connection says what it broke
+// on, and sends nothing more.
+func TestBroken(t *testing.T) {
+	t.Parallel()
+	c := fakekafka.Start(t, fakekafka.NewModel(1))
+	conn := open(t, c.Addr(1))
+	describe := func(ctx context.Context) error {
+		_, err := Ask(ctx, conn, "DescribeCluster", func(b *sarama.Broker) (*sarama.DescribeClusterResponse, error) {
+			return b.DescribeCluster(&sarama.DescribeClusterRequest{EndpointType: 1})
+		})
+		return err
+	}
+	if err := describe(within(t, ample)); err != nil || conn.Broken() {
+		t.Fatalf("got %v, broken %t; want an answer on a connection that works", err, conn.Broken())
+	}
+	c.Break(1, fakekafka.Faults{HangOn: []kmsg.Key{kmsg.DescribeCluster}})
+	wantError(t, describe(within(t, brief)), c.Addr(1), inspect.PhaseRequest, "DescribeCluster", "no reply to DescribeCluster within 0.")
+	c.Heal(1)
+	before := c.Count(kmsg.DescribeCluster)
+	wantError(t, describe(within(t, ample)), c.Addr(1), inspect.PhaseRequest, "DescribeCluster",
+		"DescribeCluster was not sent: the connection had broken on DescribeCluster")
+	if !conn.Broken() || c.Count(kmsg.DescribeCluster) != before {
+		t.Errorf("broken %t, %d requests more; want true and none", conn.Broken(), c.Count(kmsg.DescribeCluster)-before)
+	}
+}

@@ -2,11 +2,13 @@ package source_test
 
 import (
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -169,5 +171,67 @@ func TestAddressFailsHalfWay(t *testing.T) {
 	s := snapshot(t, c.Bootstrap(), inspect.PartELR, ample)
 	if p := partition(t, s, 0); !s.Complete() || !p.ELR.IsKnown() || s.Verdict().Level != inspect.LevelOK {
 		t.Errorf("ELR %s, failures %s; want all of it from the second address", p.ELR, texts(s.Failures))
+	}
+}
+
+// TestHeldRequest: a request that is not answered costs its own answer, on the
+// bootstrap broker and on the others, and not those that come after it.
+func TestHeldRequest(t *testing.T) {
+	t.Parallel()
+	const timeout = 3 * time.Second
+	start := func(broker int32, held kmsg.Key) string {
+		m := movingModel()
+		m.AddTopic("u", 1, 2)
+		c := fakekafka.Start(t, m)
+		c.Break(broker, fakekafka.Faults{HangOn: []kmsg.Key{held}})
+		return c.Bootstrap()
+	}
+	only := func(s *inspect.Snapshot, request string) {
+		t.Helper()
+		if len(s.Failures) != 1 || s.Failures[0].Request != request || !strings.Contains(s.Failures[0].Error, "no reply to "+request) {
+			t.Errorf("failures = %s, want one, of %s", texts(s.Failures), request)
+		}
+	}
+	s := snapshot(t, start(1, kmsg.DescribeConfigs), inspect.PartReachable, timeout)
+	only(s, "DescribeConfigs")
+	for p := range s.Partitions {
+		if p.MinInsyncReplicas.IsKnown() || !p.Adding.IsKnown() {
+			t.Errorf("%s-%d: min ISR %s, adding %s; want unknown and known", p.Topic, p.Index, p.MinInsyncReplicas, p.Adding)
+		}
+	}
+	s = snapshot(t, start(2, kmsg.ListOffsets), inspect.PartOffsets|inspect.PartLogDirs, timeout)
+	only(s, "ListOffsets")
+	for i := range s.Brokers {
+		if b := &s.Brokers[i]; !b.LogDirs.IsKnown() {
+			t.Errorf("the log directories of broker %d are unknown", b.ID)
+		}
+	}
+}
+
+// TestNotTheController: with ZooKeeper a broker does not pass on what the
+// controller alone can tell; that one is asked then.
+func TestNotTheController(t *testing.T) {
+	t.Parallel()
+	for _, parts := range []inspect.Parts{0, inspect.PartELR} { // by Metadata, by DescribeCluster
+		c := fakekafka.Start(t, movingModel())
+		var controller atomic.Int32
+		controller.Store(1) // as fakekafka calls it
+		c.Intercept(func(broker int32, req kmsg.Request) (kmsg.Response, bool) {
+			if _, ok := req.(*kmsg.ListPartitionReassignmentsRequest); !ok || broker == controller.Load() {
+				return nil, false
+			}
+			resp := kmsg.NewPtrListPartitionReassignmentsResponse()
+			resp.ErrorCode = kerr.NotController.Code
+			return resp, true
+		})
+		s := snapshot(t, c.Addr(2), parts, ample)
+		if p := partition(t, s, 0); !s.Complete() || len(p.Adding.Or(nil)) != 1 || s.Controller.IsKnown() {
+			t.Errorf("adding %s, controller %s, failures %s; want what broker 1 tells, which is no quorum", p.Adding, s.Controller, texts(s.Failures))
+		}
+		controller.Store(3) // and nobody knows yet
+		s = snapshot(t, c.Addr(2), parts, ample)
+		if p := partition(t, s, 0); p.Adding.IsKnown() || !strings.Contains(texts(s.Failures), "NOT_CONTROLLER; reassignments are unknown; the controller moved") {
+			t.Errorf("adding %s, failures %s; want a failure", p.Adding, texts(s.Failures))
+		}
 	}
 }

@@ -15,11 +15,17 @@ import (
 // What is asked with synonyms goes through franz-go: sarama turns a value that
 // is null into an empty one.
 
-const describeConfigs = "DescribeConfigs"
+const (
+	describeConfigs = "DescribeConfigs"
+	newestConfigs   = 4
+)
 
 // brokerConfigs asks one broker for its own settings: no other one can tell what
 // is in force there.
-func (p *pass) brokerConfigs(ctx context.Context, b *inspect.Broker) {
+func (p *pass) brokerConfigs(ctx context.Context, conn *connect.Conn, b *inspect.Broker) {
+	if _, ok := p.version(conn, inspect.Known(b.ID), keyDescribeConfigs, newestConfigs, "brokers' settings are unknown"); !ok {
+		return
+	}
 	asked := kmsg.NewDescribeConfigsRequestResource()
 	asked.ResourceType, asked.ResourceName = kmsg.ConfigResourceTypeBroker, strconv.Itoa(int(b.ID))
 	asked.ConfigNames = inspect.BrokerConfigNames[:]
@@ -41,7 +47,8 @@ func (p *pass) brokerConfigs(ctx context.Context, b *inspect.Broker) {
 }
 
 // topicConfigs asks for the settings of all topics in one request.
-func (p *pass) topicConfigs(ctx context.Context, addr string) {
+func (p *pass) topicConfigs(ctx context.Context, boot *connect.Conn) {
+	addr := boot.Addr()
 	var asked []kmsg.DescribeConfigsRequestResource
 	at := map[string]*inspect.Topic{}
 	for i := range p.snap.Topics {
@@ -58,6 +65,9 @@ func (p *pass) topicConfigs(ctx context.Context, addr string) {
 		return
 	}
 	nobody := inspect.Unknown[inspect.BrokerID]()
+	if _, ok := p.version(boot, nobody, keyDescribeConfigs, newestConfigs, "settings are unknown for every topic"); !ok {
+		return
+	}
 	resp, err := p.askConfigs(ctx, addr, asked)
 	if err != nil {
 		f := failureOf(nobody, err)

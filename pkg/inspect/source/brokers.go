@@ -67,15 +67,34 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 		p.fail(f)
 		return
 	}
+	p.mu.Lock()
+	p.asked[b.ID] = conn
+	p.mu.Unlock()
 	reader := &reader{offsets: o, conn: conn, broker: b, work: w}
 	reader.read(ctx)
 	conn = reader.conn // it may have had to be opened again
 	defer conn.Close()
 	if p.query.Parts.Has(inspect.PartLogDirs) {
 		b.VersionRange = guessVersion(conn.APIVersions())
-		p.logDirs(ctx, conn, b)
+		p.over(ctx, conn, func(conn *connect.Conn) { p.logDirs(ctx, conn, b) })
 	}
 	p.facets(ctx, conn, b)
+}
+
+// over asks over the connection, or over a new one where it has broken: a request
+// that is held must not cost the answers to those behind it. Where the broker
+// takes no new one either, the old one says what it broke on.
+func (p *pass) over(ctx context.Context, conn *connect.Conn, ask func(*connect.Conn)) {
+	if conn.Broken() {
+		opening, cancel := p.src.bounded(ctx)
+		again, err := p.src.conf.Open(opening, conn.Addr())
+		cancel()
+		if err == nil {
+			defer again.Close()
+			conn = again
+		}
+	}
+	ask(conn)
 }
 
 // connection is the one that the groups were asked over, or a new one.

@@ -34,6 +34,7 @@ func (p *pass) describeCluster(ctx context.Context, boot *connect.Conn) error {
 	if resp.ClusterID != "" {
 		p.snap.ClusterID = inspect.Known(resp.ClusterID)
 	}
+	p.toldController = leaderOf(resp.ControllerID)
 	p.snap.Brokers = make([]inspect.Broker, 0, len(resp.Brokers))
 	for _, b := range resp.Brokers {
 		broker := inspect.Broker{ID: inspect.BrokerID(b.BrokerID), Host: b.Host, Port: b.Port, Rack: rackOf(b.Rack)}

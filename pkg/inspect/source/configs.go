@@ -18,10 +18,12 @@ func (p *pass) minInsyncReplicas(ctx context.Context, boot *connect.Conn) {
 	if p.noPartitions() {
 		return
 	}
-	const request = "DescribeConfigs"
-	const keyDescribeConfigs, newest = 32, 4
+	const request, newest = "DescribeConfigs", 4
 	nobody := inspect.Unknown[inspect.BrokerID]()
-	version, _ := boot.Version(keyDescribeConfigs, newest)
+	version, ok := p.version(boot, nobody, keyDescribeConfigs, newest, minInsyncReplicas+" is unknown for every topic")
+	if !ok {
+		return
+	}
 	req := &sarama.DescribeConfigsRequest{Version: version}
 	for i := range p.snap.Topics {
 		if t := &p.snap.Topics[i]; len(t.Partitions) > 0 {

@@ -13,12 +13,11 @@ import (
 
 const (
 	listGroups       = "ListGroups"
-	keyListGroups    = 16
 	newestListGroups = 5
 )
 
 // coordinator asks one broker for the groups that it coordinates, over one
-// connection: at most ListGroups, ConsumerGroupDescribe and DescribeGroups once
+// connection as long as that is answered: at most ListGroups, ConsumerGroupDescribe and DescribeGroups once
 // each, and one OffsetFetch for every fetchGroups groups.
 type coordinator struct {
 	pass   *pass
@@ -36,6 +35,8 @@ type coordinator struct {
 	failed *inspect.Failure
 	// isDown: it cannot be connected.
 	isDown bool
+	// errs are requests that got no answer, each on a connection of its own.
+	errs []error
 }
 
 // groupRefusal is the first error code that a group was refused with.
@@ -48,7 +49,7 @@ type groupRefusal struct {
 func (c *coordinator) ask(ctx context.Context) {
 	ctx, cancel := c.pass.src.groupsBounded(ctx)
 	defer cancel()
-	if c.conn == nil {
+	if c.conn == nil || c.conn.Broken() {
 		conn, err := c.pass.open(ctx, c.broker)
 		if err != nil {
 			c.unreachable(err)
@@ -57,18 +58,37 @@ func (c *coordinator) ask(ctx context.Context) {
 		c.conn = conn
 	}
 	c.broker.Reachable = inspect.Known(true)
-	err := c.list(ctx)
-	if err == nil {
-		err = c.describe(ctx)
+	c.step(ctx, c.list)
+	if c.listed {
+		c.describe(ctx)
+		c.step(ctx, c.fetchCommits)
 	}
-	if err == nil {
-		err = c.fetchCommits(ctx)
-	}
-	if err != nil {
-		c.broken(err)
+	c.tellUnanswered()
+	if c.conn.Broken() {
+		c.conn.Close()
 		return
 	}
 	c.pass.keep(c.broker.ID, c.conn)
+}
+
+// step makes one kind of request, over a new connection where the one before was
+// not answered: it must not cost the answers to the others.
+func (c *coordinator) step(ctx context.Context, ask func(context.Context) error) {
+	if c.conn.Broken() && !c.isDown {
+		conn, err := c.pass.open(ctx, c.broker)
+		if err != nil {
+			c.isDown = true // nobody need try again
+		} else {
+			c.conn.Close()
+			c.conn = conn
+		}
+	}
+	if c.isDown {
+		return
+	}
+	if err := ask(ctx); err != nil {
+		c.errs = append(c.errs, err)
+	}
 }
 
 func (c *coordinator) unreachable(err error) {
@@ -98,10 +118,16 @@ func (c *coordinator) tellFailure(othersListedAll bool) {
 	c.pass.fail(*f)
 }
 
-// broken ends this broker's part: the connection no longer works.
-func (c *coordinator) broken(err error) {
-	c.conn.Close()
-	f := failureOf(inspect.Known(c.broker.ID), err)
+// tellUnanswered makes failures of the requests that got no answer; the first of
+// them tells what is lost.
+func (c *coordinator) tellUnanswered() {
+	if len(c.errs) == 0 {
+		return
+	}
+	for _, err := range c.errs[1:] {
+		c.pass.fail(failureOf(inspect.Known(c.broker.ID), err))
+	}
+	f := failureOf(inspect.Known(c.broker.ID), c.errs[0])
 	c.failed = &f
 	if c.listed {
 		n := 0
@@ -130,7 +156,10 @@ func (c *coordinator) complete(g *inspect.Group) bool {
 // list learns names, and from Kafka 2.6 on states, from 3.8 on types.
 func (c *coordinator) list(ctx context.Context) error {
 	const versionWithState, versionWithType = 4, 5
-	version, _ := c.conn.Version(keyListGroups, newestListGroups)
+	version, ok := c.pass.version(c.conn, inspect.Known(c.broker.ID), keyListGroups, newestListGroups, "groups are not shown")
+	if !ok {
+		return nil
+	}
 	req := &sarama.ListGroupsRequest{Version: version}
 	resp, err := askGroups(ctx, c, listGroups, func(b *sarama.Broker) (*sarama.ListGroupsResponse, error) {
 		return b.ListGroups(req)

@@ -4,7 +4,8 @@
 // One pass costs, whatever the number of partitions (ApiVersions, one per
 // connection, not counted):
 //
-//	always          Metadata 1, ListPartitionReassignments 1, DescribeConfigs 1
+//	always          Metadata 1, DescribeConfigs 1, ListPartitionReassignments 1
+//	                (with ZooKeeper at most 2: the controller alone can tell)
 //	PartELR         DescribeCluster 1 and DescribeTopicPartitions 1 per 2,000
 //	                partitions, in place of Metadata
 //	PartReachable   no more than a connection to every broker

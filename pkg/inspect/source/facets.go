@@ -17,9 +17,9 @@ func (p *pass) facets(ctx context.Context, conn *connect.Conn, b *inspect.Broker
 		b.Features = featuresOf(conn.APIVersions())
 	}
 	if p.query.Parts.Has(inspect.PartReplicaLogs) {
-		p.replicaLogs(ctx, conn, b)
+		p.replicaLogs(ctx, conn, b) // over a connection of its own
 	}
 	if p.query.Parts.Has(inspect.PartConfigs) {
-		p.brokerConfigs(ctx, b)
+		p.brokerConfigs(ctx, conn, b)
 	}
 }

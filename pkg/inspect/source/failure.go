@@ -67,6 +67,8 @@ func retryHint(code int16) string {
 	switch code {
 	case kerr.NotLeaderForPartition.Code:
 		return "leadership moved while it was read: ask again"
+	case kerr.NotController.Code:
+		return "the controller moved while it was asked: ask again"
 	case kerr.NotCoordinator.Code:
 		return "the coordinator moved while it was asked: ask again"
 	case kerr.CoordinatorLoadInProgress.Code, kerr.CoordinatorNotAvailable.Code:

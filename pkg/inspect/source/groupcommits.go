@@ -25,8 +25,15 @@ func (c *coordinator) fetchCommits(ctx context.Context) error {
 			groups = append(groups, g)
 		}
 	}
-	const keyOffsetFetch, newest, versionWithGroups = 9, 8, 8
-	version, _ := c.conn.Version(keyOffsetFetch, newest)
+	if len(groups) == 0 {
+		return nil
+	}
+	const newest, versionWithGroups = 8, 8
+	version, ok := c.pass.version(c.conn, inspect.Known(c.broker.ID), keyOffsetFetch, newest, "groups' commits are unknown")
+	if !ok {
+		c.cannotTell(groups, offsetFetch)
+		return nil
+	}
 	atOnce := fetchGroups
 	if version < versionWithGroups {
 		atOnce = 1 // before Kafka 3.0
@@ -37,6 +44,15 @@ func (c *coordinator) fetchCommits(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// cannotTell notes why groups lack what the broker has no API for.
+func (c *coordinator) cannotTell(groups []*inspect.Group, request string) {
+	for _, g := range groups {
+		if g.Error == "" {
+			g.Error = "the broker does not offer " + request
+		}
+	}
 }
 
 func (c *coordinator) fetchSome(ctx context.Context, version int16, groups []*inspect.Group) error {

@@ -12,15 +12,13 @@ import (
 const (
 	consumerGroupDescribe = "ConsumerGroupDescribe"
 	describeGroups        = "DescribeGroups"
-
-	keyConsumerGroupDescribe = 69
 )
 
 // describe learns states and members. Groups of the consumer protocol (KIP-848)
 // have an API of their own; the classic one calls them Dead. Where the list had
 // no types, a group is tried there first, if the broker has that API: one that it
 // does not find is a classic group.
-func (c *coordinator) describe(ctx context.Context) error {
+func (c *coordinator) describe(ctx context.Context) {
 	var consumers, classics []*inspect.Group
 	_, offered := c.conn.Version(keyConsumerGroupDescribe, 1)
 	for _, g := range c.groups {
@@ -33,18 +31,20 @@ func (c *coordinator) describe(ctx context.Context) error {
 			classics = append(classics, g)
 		}
 	}
-	others, err := c.describeConsumers(ctx, consumers)
-	if err != nil {
-		return err
+	if len(consumers) > 0 {
+		c.step(ctx, func(ctx context.Context) error {
+			others, err := c.describeConsumers(ctx, consumers)
+			classics = append(classics, others...)
+			return err
+		})
 	}
-	return c.describeClassics(ctx, append(classics, others...))
+	if len(classics) > 0 {
+		c.step(ctx, func(ctx context.Context) error { return c.describeClassics(ctx, classics) })
+	}
 }
 
 // describeConsumers returns the groups that are of another protocol.
 func (c *coordinator) describeConsumers(ctx context.Context, groups []*inspect.Group) (others []*inspect.Group, err error) {
-	if len(groups) == 0 {
-		return nil, nil
-	}
 	version, _ := c.conn.Version(keyConsumerGroupDescribe, 1)
 	req := &sarama.ConsumerGroupDescribeRequest{Version: version, GroupIDs: groupNames(groups)}
 	resp, err := askGroups(ctx, c, consumerGroupDescribe, func(b *sarama.Broker) (*sarama.ConsumerGroupDescribeResponse, error) {
@@ -91,11 +91,12 @@ func consumerMember(m *sarama.ConsumerGroupMemberDescription) inspect.Member {
 }
 
 func (c *coordinator) describeClassics(ctx context.Context, groups []*inspect.Group) error {
-	if len(groups) == 0 {
+	const newest = 5
+	version, ok := c.pass.version(c.conn, inspect.Known(c.broker.ID), keyDescribeGroups, newest, "groups' members are unknown")
+	if !ok {
+		c.cannotTell(groups, describeGroups)
 		return nil
 	}
-	const keyDescribeGroups, newest = 15, 5
-	version, _ := c.conn.Version(keyDescribeGroups, newest)
 	req := &sarama.DescribeGroupsRequest{Version: version, Groups: groupNames(groups)}
 	resp, err := askGroups(ctx, c, describeGroups, func(b *sarama.Broker) (*sarama.DescribeGroupsResponse, error) {
 		return b.DescribeGroups(req)

@@ -320,7 +320,7 @@ func TestHungCoordinator(t *testing.T) {
 			"hangs on members",
 			fakekafka.Faults{HangOn: []kmsg.Key{kmsg.DescribeGroups}},
 			"members or commits of its one group are unknown",
-			"b classic Stable at 2, - members, lag - known - unknown -\n", true,
+			"b classic Stable at 2, - members, lag 30 known 30 unknown 0\n", true,
 		},
 		{
 			"closes on commits",

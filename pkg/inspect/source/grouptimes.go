@@ -92,8 +92,7 @@ func unread(c *inspect.Commit, o *inspect.Offsets) (at inspect.Offset, behind bo
 // askTimes sends one ListOffsets with a time for every partition that has a search
 // under way, and returns how many there were.
 func (r *reader) askTimes(ctx context.Context, parts []*partitionSearch) (asked int, err error) {
-	const keyListOffsets, newest = 2, 6
-	version, _ := r.conn.Version(keyListOffsets, newest)
+	version, _ := r.conn.Version(keyListOffsets, newestListOffsets)
 	req := &sarama.OffsetRequest{Version: version}
 	req.SetReplicaID(consumer)
 	times := make([]int64, len(parts))

@@ -11,12 +11,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kversion"
 )
 
+const lostLogDirs = "log directories are unknown"
+
 // logDirs asks one broker for its directories. OffsetLag in the answer is 0 for
 // every replica that is not being moved, and is not used.
 func (p *pass) logDirs(ctx context.Context, conn *connect.Conn, b *inspect.Broker) {
 	const request = "DescribeLogDirs"
 	const newest, versionWithError, versionWithVolume = 4, 3, 4
-	version, _ := conn.Version(keyDescribeLogDirs, newest)
+	version, ok := p.version(conn, inspect.Known(b.ID), keyDescribeLogDirs, newest, lostLogDirs)
+	if !ok {
+		return
+	}
 	ctx, cancel := p.src.bounded(ctx)
 	defer cancel()
 	req := &sarama.DescribeLogDirsRequest{Version: version}

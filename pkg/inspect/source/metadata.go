@@ -37,6 +37,7 @@ func (p *pass) metadata(ctx context.Context, boot *connect.Conn) error {
 	if resp.ClusterID != nil && *resp.ClusterID != "" {
 		p.snap.ClusterID = inspect.Known(*resp.ClusterID)
 	}
+	p.toldController = leaderOf(resp.ControllerID)
 	p.snap.Brokers = make([]inspect.Broker, 0, len(resp.Brokers))
 	for _, b := range resp.Brokers {
 		host, port := splitAddr(b.Addr())

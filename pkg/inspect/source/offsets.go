@@ -11,7 +11,10 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 )
 
-const listOffsets = "ListOffsets"
+const (
+	listOffsets       = "ListOffsets"
+	newestListOffsets = 6
+)
 
 // Kafka's special timestamps and replica ids (ListOffsetsRequest).
 const (
@@ -46,6 +49,14 @@ type reader struct {
 // read goes through the rounds; rounds.go has their order.
 func (r *reader) read(ctx context.Context) {
 	rounds, w := r.offsets.rounds, r.work
+	if w.replicas() > 0 {
+		id := inspect.Known(r.broker.ID)
+		if _, ok := r.offsets.pass.version(r.conn, id, keyListOffsets, newestListOffsets, "offsets are unknown"); !ok {
+			rounds.leaveFrom(0)
+			w.lose("the broker does not offer " + listOffsets)
+			return
+		}
+	}
 	rounds.connected.arrive()
 	rounds.connected.wait(ctx)
 
@@ -227,8 +238,7 @@ func (r *reader) list(
 	if len(parts) == 0 {
 		return nil
 	}
-	const keyListOffsets, newest = 2, 6
-	version, _ := r.conn.Version(keyListOffsets, newest)
+	version, _ := r.conn.Version(keyListOffsets, newestListOffsets)
 	req := &sarama.OffsetRequest{Version: version}
 	if committed {
 		req.IsolationLevel = sarama.ReadCommitted

@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	describeQuorum    = "DescribeQuorum"
-	keyDescribeQuorum = 55
-	metadataTopic     = "__cluster_metadata"
+	describeQuorum = "DescribeQuorum"
+	metadataTopic  = "__cluster_metadata"
 )
 
 // secondLook is after how long the quorum is asked again where a voter has not

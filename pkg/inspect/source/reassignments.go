@@ -16,15 +16,9 @@ func (p *pass) reassignments(ctx context.Context, boot *connect.Conn) {
 	}
 	const request = "ListPartitionReassignments"
 	nobody := inspect.Unknown[inspect.BrokerID]()
-	if _, ok := boot.Version(keyListReassignments, 0); !ok {
-		p.fail(inspect.Failure{
-			Address: boot.Addr(), Request: request, Phase: inspect.PhaseRequest,
-			Error: "the broker does not offer it (Kafka 2.4 and newer do)", Lost: "reassignments are unknown", Notice: true,
-		})
+	if _, ok := p.version(boot, nobody, keyListReassignments, 0, "reassignments are unknown"); !ok {
 		return
 	}
-	ctx, cancel := p.src.bounded(ctx)
-	defer cancel()
 	req := &sarama.ListPartitionReassignmentsRequest{TimeoutMs: int32(p.src.timeout.Milliseconds() / 3)}
 	for i := range p.snap.Topics {
 		t := &p.snap.Topics[i]
@@ -36,21 +30,50 @@ func (p *pass) reassignments(ctx context.Context, boot *connect.Conn) {
 			req.AddBlock(t.Name, ids)
 		}
 	}
-	resp, err := connect.Ask(ctx, boot, request, func(b *sarama.Broker) (*sarama.ListPartitionReassignmentsResponse, error) {
-		return b.ListPartitionReassignments(req)
-	})
+	at := boot.Addr()
+	resp, err := p.askReassignments(ctx, boot, req)
+	if err == nil && resp.ErrorCode == sarama.ErrNotController {
+		if controller := p.snap.Broker(p.toldController); controller != nil {
+			at = controller.Address()
+			resp, err = p.askControllerForReassignments(ctx, controller, req)
+		}
+	}
 	var f inspect.Failure
 	switch {
 	case err != nil:
 		f = failureOf(nobody, err)
 	case resp.ErrorCode != sarama.ErrNoError:
-		f = refusal(nobody, boot.Addr(), request, int16(resp.ErrorCode))
+		f = refusal(nobody, at, request, int16(resp.ErrorCode))
 	default:
 		p.setReassignments(resp)
 		return
 	}
 	f.Lost = "reassignments are unknown"
 	p.fail(f)
+}
+
+// askControllerForReassignments is for clusters with ZooKeeper: brokers there do
+// not pass the request on to the controller, which is one of them, and all of them
+// tell which.
+func (p *pass) askControllerForReassignments(
+	ctx context.Context, controller *inspect.Broker, req *sarama.ListPartitionReassignmentsRequest,
+) (*sarama.ListPartitionReassignmentsResponse, error) {
+	conn, err := p.open(ctx, controller)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	return p.askReassignments(ctx, conn, req)
+}
+
+func (p *pass) askReassignments(
+	ctx context.Context, conn *connect.Conn, req *sarama.ListPartitionReassignmentsRequest,
+) (*sarama.ListPartitionReassignmentsResponse, error) {
+	ctx, cancel := p.src.bounded(ctx)
+	defer cancel()
+	return connect.Ask(ctx, conn, "ListPartitionReassignments", func(b *sarama.Broker) (*sarama.ListPartitionReassignmentsResponse, error) {
+		return b.ListPartitionReassignments(req)
+	})
 }
 
 func (p *pass) setReassignments(resp *sarama.ListPartitionReassignmentsResponse) {

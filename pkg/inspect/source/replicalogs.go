@@ -13,7 +13,10 @@ import (
 // franz-go: sarama does not know version 5, which tells of cordoned directories
 // (KIP-1066).
 func (p *pass) replicaLogs(ctx context.Context, conn *connect.Conn, b *inspect.Broker) {
-	const request = "DescribeLogDirs"
+	const request, newest = "DescribeLogDirs", 5
+	if _, ok := p.version(conn, inspect.Known(b.ID), keyDescribeLogDirs, newest, lostLogDirs); !ok {
+		return
+	}
 	resp, err := p.askLogDirs(ctx, conn.Addr())
 	var f inspect.Failure
 	switch {

@@ -91,7 +91,8 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	p := &pass{
-		src: s, query: q, snap: snap,
+		src: s, query: q, snap: snap, toldController: inspect.NoBroker,
+		unoffered: map[unoffered][]inspect.Failure{}, asked: map[inspect.BrokerID]*connect.Conn{},
 		conns: map[inspect.BrokerID]*connect.Conn{}, downs: map[inspect.BrokerID]*inspect.Failure{},
 	}
 	boot, err := p.begin(ctx)
@@ -103,6 +104,7 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 		s.learn(snap.Brokers)
 		p.details(ctx, boot)
 	}
+	p.tellUnoffered()
 	slices.SortStableFunc(p.failures, inspect.Failure.Compare)
 	snap.Failures = p.failures
 	return snap, nil
@@ -146,8 +148,17 @@ type pass struct {
 	// visible counts the topics that were told of, before Query.Keep.
 	visible int
 
+	// toldController is whom the bootstrap broker calls the controller: a random
+	// live broker in KRaft mode, and in ZooKeeper mode truly the one.
+	toldController inspect.BrokerID
+
 	mu       sync.Mutex
 	failures []inspect.Failure
+	// unoffered has one entry for each broker that does not have the API.
+	unoffered map[unoffered][]inspect.Failure
+	// asked are the connections that brokers were asked over, for which APIs they
+	// have; they may be closed.
+	asked map[inspect.BrokerID]*connect.Conn
 	// conns are connections that the groups were asked over, for whoever asks the
 	// broker next; downs are brokers that could not be connected then.
 	// Between the groups and the end of the pass nobody adds to downs.
@@ -168,13 +179,13 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	var wg sync.WaitGroup
 	if !p.query.ForGroups {
 		wg.Go(func() {
-			if !p.query.NoMinISR {
-				p.minInsyncReplicas(ctx, boot)
-			}
 			// Brokers pass ListPartitionReassignments on to the active controller: where
-			// there is none it is not answered, and the connection is of no more use.
+			// there is none it is not answered.
+			if !p.query.NoMinISR {
+				p.over(ctx, boot, func(conn *connect.Conn) { p.minInsyncReplicas(ctx, conn) })
+			}
 			if !p.query.NoReassignments {
-				p.reassignments(ctx, boot)
+				p.over(ctx, boot, func(conn *connect.Conn) { p.reassignments(ctx, conn) })
 			}
 		})
 	}
@@ -188,7 +199,7 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 		})
 	}
 	if p.query.Parts.Has(inspect.PartConfigs) {
-		wg.Go(func() { p.topicConfigs(ctx, boot.Addr()) })
+		wg.Go(func() { p.topicConfigs(ctx, boot) })
 	}
 	if p.query.Parts.Has(inspect.PartAccess) {
 		wg.Go(func() { p.access(ctx, boot) })

@@ -10,15 +10,6 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 )
 
-// Kafka's API keys, for asking which versions a broker has.
-const (
-	keyMetadata                = 3
-	keyDescribeLogDirs         = 35
-	keyListReassignments       = 46
-	keyDescribeCluster         = 60
-	keyDescribeTopicPartitions = 75
-)
-
 // topology learns brokers, topics and partitions. With PartELR it prefers
 // DescribeTopicPartitions, where partitions come with their ELR from one place
 // and one moment, and DescribeCluster for the brokers; else, or where that

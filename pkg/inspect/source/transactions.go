@@ -23,15 +23,18 @@ import (
 // A transaction that ends between the rounds looks like one without a
 // coordinator; only what leaders still tell in round 2 is Confirmed.
 
-const keyListTransactions = 66
+const (
+	newestListTransactions = 2
+	lostTransactions       = "transactions are unknown"
+)
 
 // openStates are those in which a transaction holds the LSO.
 var openStates = [...]string{"Ongoing", "PrepareAbort", "PrepareCommit", "PrepareEpochFence"}
 
 // transactions runs after the offsets have been read.
 func (p *pass) transactions(ctx context.Context, boot *connect.Conn) {
-	if _, ok := boot.Version(keyListTransactions, 2); !ok {
-		return // before Kafka 3.0
+	if _, ok := p.version(boot, inspect.Unknown[inspect.BrokerID](), keyListTransactions, newestListTransactions, lostTransactions); !ok {
+		return
 	}
 	tx := &transactions{pass: p, clients: map[inspect.BrokerID]*kgo.Client{}}
 	for i := range p.snap.Brokers {
@@ -76,6 +79,22 @@ type transactions struct {
 	incomplete bool
 }
 
+// offers is pass.version at a broker that has been asked already.
+func (tx *transactions) offers(id inspect.BrokerID, key, newest int16, lost string) bool {
+	conn := tx.pass.asked[id]
+	if conn == nil {
+		return false
+	}
+	_, ok := tx.pass.version(conn, inspect.Known(id), key, newest, lost)
+	return ok
+}
+
+func (tx *transactions) setIncomplete() {
+	tx.mu.Lock()
+	defer tx.mu.Unlock()
+	tx.incomplete = true
+}
+
 func (tx *transactions) close() {
 	for _, client := range tx.clients {
 		client.Close()
@@ -100,6 +119,9 @@ func (tx *transactions) producers(ctx context.Context, asked map[inspect.BrokerI
 	for id, parts := range asked {
 		client := tx.clients[id]
 		if client == nil {
+			continue
+		}
+		if !tx.offers(id, keyDescribeProducers, 0, "who holds the LSO is unknown") {
 			continue
 		}
 		wg.Go(func() {
@@ -204,6 +226,10 @@ func (tx *transactions) coordinators(ctx context.Context) {
 
 // askCoordinator returns what is known also where the second request fails.
 func (tx *transactions) askCoordinator(ctx context.Context, client *kgo.Client, id inspect.BrokerID) ([]inspect.Transaction, error) {
+	if !tx.offers(id, keyListTransactions, newestListTransactions, lostTransactions) {
+		tx.setIncomplete()
+		return nil, nil
+	}
 	addr := tx.pass.snap.Broker(id).Address()
 	list := kmsg.NewPtrListTransactionsRequest()
 	list.StateFilters = openStates[:]
@@ -220,12 +246,17 @@ func (tx *transactions) askCoordinator(ctx context.Context, client *kgo.Client, 
 		return nil, nil
 	}
 	found := make([]inspect.Transaction, 0, len(listed.TransactionStates))
+	asksMore := tx.offers(id, keyDescribeTransactions, 0, "since when transactions are open is unknown")
 	describe := kmsg.NewPtrDescribeTransactionsRequest()
 	for _, s := range listed.TransactionStates {
 		describe.TransactionalIDs = append(describe.TransactionalIDs, s.TransactionalID)
 		found = append(found, inspect.Transaction{
 			ID: s.TransactionalID, ProducerID: s.ProducerID, Coordinator: id, State: s.TransactionState,
 		})
+	}
+	if !asksMore {
+		tx.setIncomplete()
+		return found, nil
 	}
 	described, err := within(ctx, tx.pass, addr, "DescribeTransactions", func(ctx context.Context) (*kmsg.DescribeTransactionsResponse, error) {
 		return describe.RequestWith(ctx, client.SeedBrokers()[0])

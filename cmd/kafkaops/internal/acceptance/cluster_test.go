@@ -61,11 +61,11 @@ func deleteTopic(t *testing.T, c *kafkatest.Cluster, name string) {
 	topic.Topic = &name
 	req.Topics = append(req.Topics, topic)
 	kafkatest.Eventually(t, time.Minute, func() error {
-		resp, err := ask[*kmsg.DeleteTopicsResponse](context.Background(), c, anyAlive(t, c), req)
+		answer, err := c.AskController(context.Background(), req)
 		if err != nil {
 			return err
 		}
-		err = kerr.ErrorForCode(resp.Topics[0].ErrorCode)
+		err = kerr.ErrorForCode(answer.(*kmsg.DeleteTopicsResponse).Topics[0].ErrorCode)
 		if errors.Is(err, kerr.UnknownTopicOrPartition) { // an earlier try was heard, and its answer was not
 			return nil
 		}
@@ -76,15 +76,6 @@ func deleteTopic(t *testing.T, c *kafkatest.Cluster, name string) {
 // alive are the brokers that run and are not paused.
 func alive(c *kafkatest.Cluster) []int32 {
 	return slices.DeleteFunc(c.Brokers(), func(id int32) bool { return !c.Alive(id) })
-}
-
-func anyAlive(t *testing.T, c *kafkatest.Cluster) int32 {
-	t.Helper()
-	ids := alive(c)
-	if len(ids) == 0 {
-		t.Fatal("no broker is alive")
-	}
-	return ids[len(ids)-1]
 }
 
 // servers is a bootstrap list of these brokers, in this order.

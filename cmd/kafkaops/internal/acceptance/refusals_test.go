@@ -281,7 +281,7 @@ func (r *refusal) check(t *testing.T, words string, res *result, whole any) {
 	if len(d.Errors) > 0 && len(lines) != len(d.Errors) {
 		t.Errorf("%s: %d lines on stderr for %d errors:\n%s", words, len(lines), len(d.Errors), res.stderr)
 	}
-	if got := strings.Join(differences(whole, settled(t, words, res)), " "); got != want.fields {
+	if got := strings.Join(changesOf(whole, settled(t, words, res)), " "); got != want.fields {
 		t.Errorf("%s: other than everyone's: %s\nwant %s", words, got, want.fields)
 	}
 	if !d.Complete && strings.Contains(res.stdout, `"verdict": "ok"`) {
@@ -388,8 +388,8 @@ func strip(v any, keys []string) {
 	}
 }
 
-// differences are the fields that are other in the second document, see cost.
-func differences(was, is any) []string {
+// changesOf are the fields that are other in the second document, see cost.
+func changesOf(was, is any) []string {
 	seen := map[string]bool{}
 	var walk func(name string, was, is any)
 	walk = func(name string, was, is any) {
@@ -410,14 +410,14 @@ func differences(was, is any) []string {
 				walk(name, oldList[i], newList[i])
 			}
 		default:
-			seen[name+"="+difference(was, is)] = true
+			seen[name+"="+became(was, is)] = true
 		}
 	}
 	walk("", was, is)
 	return slices.Sorted(maps.Keys(seen))
 }
 
-func difference(was, is any) string {
+func became(was, is any) string {
 	within := func(some, all []any) bool {
 		return !slices.ContainsFunc(some, func(v any) bool {
 			return !slices.ContainsFunc(all, func(w any) bool { return reflect.DeepEqual(v, w) })

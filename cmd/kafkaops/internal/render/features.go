@@ -18,7 +18,7 @@ func Features(w io.Writer, v View, s *inspect.Snapshot, features []inspect.Featu
 	}
 	text := FeaturesTable(v, features).Text(v)
 	if v.Terminal && len(features) == 0 {
-		text = fit("  no broker tells of features (Kafka 2.7 and newer do)", v.Width) + "\n"
+		text = fit("  no broker tells of features: ZooKeeper mode has none, nor has Kafka before 2.7", v.Width) + "\n"
 	}
 	_, err := io.WriteString(w, text)
 	return err

@@ -121,6 +121,7 @@ var badValues = map[string]map[string]string{
 		"":      "an empty group name",
 		"bill[": `group pattern "bill[" is not a glob: use *, ? and [a-z], and \ before - or ] in brackets`,
 	},
+	"transactional-id": {"": "an empty transactional id"},
 	"state": {
 		"Stabel":       `--state "Stabel": use Stable, Empty, Dead, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, NotReady`,
 		"Empty,Stabel": `--state "Stabel": use Stable, Empty, Dead, PreparingRebalance, CompletingRebalance, Assigning, Reconciling, NotReady`,

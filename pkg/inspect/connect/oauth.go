@@ -126,7 +126,7 @@ func newTokenEndpoint(f *javaprops.File, login *javaprops.Login, endpoint *url.U
 		fetch: func(ctx context.Context) (*oauth2.Token, error) {
 			return conf.Token(context.WithValue(ctx, oauth2.HTTPClient, client))
 		},
-		shown: shown.String(), secret: secret,
+		shown: shown.String(), id: id, secret: secret,
 	}, nil
 }
 

@@ -16,7 +16,9 @@ func TestSecretsHidden(t *testing.T) {
 		"plain": "security.protocol=SASL_SSL\n" + plainLogin + trust + keys("alice.p12"),
 		"scram": "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-512\n" + scramLogin,
 		"oauth": "security.protocol=SASL_PLAINTEXT\n" + oauthLogin,
-		"pem":   "security.protocol=SSL\nssl.keystore.type=PEM\nssl.key.password=hush-key-1\nssl.keystore.key=" + inline(t, "alice-key-encrypted.txt") + "\nssl.keystore.certificate.chain=" + inline(t, "alice-chain.txt") + "\n",
+		"iam": "security.protocol=SASL_SSL\nsasl.mechanism=AWS_MSK_IAM\nsasl.jaas.config=software.amazon.msk.auth.iam.IAMLoginModule required " +
+			`awsRoleArn="r" awsRoleAccessKeyId="hush-id" awsRoleSecretAccessKey="hush-iam" awsRoleSessionToken="hush-token";` + "\n",
+		"pem": "security.protocol=SSL\nssl.keystore.type=PEM\nssl.key.password=hush-key-1\nssl.keystore.key=" + inline(t, "alice-key-encrypted.txt") + "\nssl.keystore.certificate.chain=" + inline(t, "alice-chain.txt") + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := w.properties(t, properties)

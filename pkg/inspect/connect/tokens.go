@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 	"sync"
@@ -27,8 +28,9 @@ const (
 type tokenEndpoint struct {
 	fetch func(context.Context) (*oauth2.Token, error)
 	// shown is the address without what may be secret in it.
-	shown  string
-	secret javaprops.Secret
+	shown string
+	// id and secret are the client's.
+	id, secret javaprops.Secret
 
 	mu    sync.Mutex
 	token string
@@ -61,15 +63,24 @@ func (t *tokenEndpoint) forget() {
 	t.token = ""
 }
 
-// hide takes out the secret, which an endpoint may echo where it refuses.
+// hide takes out the secret, which an endpoint may echo where it refuses, in the
+// forms in which it was sent: as it is, escaped, and with the client's id before it
+// in base64.
 func (t *tokenEndpoint) hide(text string) string {
 	secret := t.secret.Reveal()
 	if secret == "" {
 		return text
 	}
-	const hidden = "[hidden]"
-	text = strings.ReplaceAll(text, secret, hidden)
-	return strings.ReplaceAll(text, base64.StdEncoding.EncodeToString([]byte(secret)), hidden)
+	id := t.id.Reveal()
+	var forms []string
+	for _, pair := range [][2]string{{id, secret}, {url.QueryEscape(id), url.QueryEscape(secret)}} {
+		basic := base64.StdEncoding.EncodeToString([]byte(pair[0] + ":" + pair[1]))
+		forms = append(forms, basic, strings.TrimRight(basic, "="), pair[1], base64.StdEncoding.EncodeToString([]byte(pair[1])))
+	}
+	for _, form := range forms {
+		text = strings.ReplaceAll(text, form, "[hidden]")
+	}
+	return text
 }
 
 // maxTokenBytes is far more than brokers take, and less than a wrong file may have.

@@ -23,9 +23,13 @@ func FailureLine(f inspect.Failure) string {
 	if f.Topic != "" {
 		parts = append(parts, "topic "+f.Topic)
 	}
-	// The cause often names the request already: "no reply to ListOffsets".
-	if step := stepOf(f); step != "" && !strings.Contains(f.Error, step) {
-		parts = append(parts, step)
+	switch phase := string(f.Phase); {
+	case f.Phase != inspect.PhaseRequest && phase != "":
+		if !strings.HasPrefix(f.Error, phase) {
+			parts = append(parts, phase)
+		}
+	case f.Request != "" && !strings.Contains(f.Error, f.Request): // as in "no reply to ListOffsets"
+		parts = append(parts, f.Request)
 	}
 	line := strings.Join(append(parts, f.Error), ": ")
 	if f.Lost != "" {
@@ -35,12 +39,4 @@ func FailureLine(f inspect.Failure) string {
 		line += ". " + f.Hint
 	}
 	return Clean(line)
-}
-
-// stepOf is the phase, or the request itself where it got that far.
-func stepOf(f inspect.Failure) string {
-	if f.Phase == inspect.PhaseRequest || f.Phase == "" {
-		return f.Request
-	}
-	return string(f.Phase)
 }

@@ -137,6 +137,10 @@ func TestFailureLine(t *testing.T) {
 			"kafkaops: b:9093: TLS handshake timed out. Is it a TLS port?",
 		},
 		{
+			inspect.Failure{Address: "b:9093", Request: "SASL SCRAM-SHA-256", Phase: inspect.PhaseSASL, Error: "authentication failed with SASL mechanism SCRAM-SHA-256"},
+			"kafkaops: b:9093: SASL: authentication failed with SASL mechanism SCRAM-SHA-256",
+		},
+		{
 			inspect.Failure{Broker: three, Topic: "orders", Request: "DescribeConfigs", Phase: inspect.PhaseRequest, Error: "TOPIC_AUTHORIZATION_FAILED"},
 			"kafkaops: broker 3: topic orders: DescribeConfigs: TOPIC_AUTHORIZATION_FAILED",
 		},

@@ -37,22 +37,22 @@ func Commands() []Command {
 	return []Command{
 		{"describe", []Part{partitions, minISR, moves, quorum}},
 		{"describe topics", []Part{partitions, minISR, moves, quorum}},
-		{"describe brokers", []Part{brokers, topics, offsets, logDirs, minISR, moves, quorum}},
+		{"describe brokers", []Part{brokers, topics, offsets, logDirs, moves, quorum}},
 		{"describe quorum", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, needed(quorum)}},
 		{"describe configs", []Part{
 			topics, fenced,
 			{Name: "topics' settings", Requests: []RequestID{TopicConfigs}, Optional: true},
 			{Name: "brokers' settings", Requests: []RequestID{BrokerConfigs}, Optional: true},
-			moves, quorum,
+			quorum,
 		}},
 		{"describe log-dirs", []Part{brokers, needed(logDirs), quorum}},
-		{"describe reassignments", []Part{topics, needed(moves), {Name: "progress", Requests: []RequestID{LogDirs}, Optional: true}, minISR, quorum}},
+		{"describe reassignments", []Part{topics, needed(moves), {Name: "progress", Requests: []RequestID{LogDirs}, Optional: true}, quorum}},
 		{"describe features", []Part{brokers, quorum}},
 		{"describe transactions", []Part{
 			topics, fenced, offsets,
 			{Name: "transactions", Requests: []RequestID{ListTransactions, DescribeTransactions}},
 			{Name: "producers", Requests: []RequestID{DescribeProducers}, Optional: true},
-			minISR, moves, quorum,
+			quorum,
 		}},
 		{"lag", []Part{topics, offsets, minISR, moves, quorum}},
 		{"lag groups", []Part{

@@ -205,6 +205,7 @@ func TestAllocation(t *testing.T) {
 		append(append([]byte{}, header...), announce...),
 		append(append(append([]byte{}, header...), announce...), make([]byte, 1<<10)...),
 		append(append(append([]byte{}, header...), 1, 1, 0, 1, 1, 0), announce...),
+		append(append([]byte{1, 3, 0}, make([]byte, 20)...), 0xc0, 0x84, 0x3d), // a million replicas
 		append([]byte{1, 14, 0}, announce...),
 		append([]byte{1, 20, 0}, announce...),
 		append([]byte{1, 20, 0, 1, 9}, announce...),

@@ -6,8 +6,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,16 +60,7 @@ func TestAgainstJava(t *testing.T) {
 // ask runs one Java for all questions.
 func ask(t *testing.T, questions []question) []answer {
 	t.Helper()
-	kafkatest.Need(t)
-	dir, err := kafkatest.Fetch(t.Context(), kafkatest.DefaultVersion)
-	if err != nil {
-		t.Fatal(err)
-	}
-	java := "java"
-	if home := os.Getenv("JAVA_HOME"); home != "" {
-		java = filepath.Join(home, "bin", "java")
-	}
-	needCompiler(t, java)
+	cmd := kafkatest.Program(t, kafkatest.DefaultVersion, filepath.Join("testdata", "Answers.java"))
 	var in bytes.Buffer
 	for _, q := range questions {
 		data := []byte(q.text)
@@ -83,8 +72,6 @@ func ask(t *testing.T, questions []question) []answer {
 		}
 		fmt.Fprintf(&in, "%s %s\n", q.kind, hex.EncodeToString(data))
 	}
-	cmd := exec.CommandContext(t.Context(), java, "-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC",
-		"-cp", filepath.Join(dir, "libs", "*"), filepath.Join("testdata", "Answers.java"))
 	var stderr bytes.Buffer
 	cmd.Stdin, cmd.Stderr = &in, &stderr
 	out, err := cmd.Output()
@@ -100,24 +87,6 @@ func ask(t *testing.T, questions []question) []answer {
 		answers[i] = parseAnswer(t, line)
 	}
 	return answers
-}
-
-// needCompiler skips, or fails under CI, where Java cannot run a source file.
-// Debian's runtime without a JDK can, others may not.
-func needCompiler(t *testing.T, java string) {
-	t.Helper()
-	modules, err := exec.CommandContext(t.Context(), java, "--list-modules").Output()
-	if err != nil {
-		t.Fatalf("%s --list-modules: %v", java, err)
-	}
-	if bytes.Contains(modules, []byte("jdk.compiler@")) {
-		return
-	}
-	const missing = "this Java has no module jdk.compiler: install a JDK 17 or later, or Debian's default-jre-headless, and set JAVA_HOME to it"
-	if os.Getenv("CI") == "true" {
-		t.Fatal(missing)
-	}
-	t.Skip(missing)
 }
 
 func parseAnswer(t *testing.T, line string) answer {

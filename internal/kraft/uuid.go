@@ -1,0 +1,35 @@
+package kraft
+
+import (
+	"encoding/base64"
+	"fmt"
+)
+
+// UUID names a topic, a log directory or one life of a process.
+type UUID [16]byte
+
+// What stands for a replica's log directory that is not known (KIP-858).
+var (
+	// MigratingDirectory: the replica is older than directory assignment.
+	MigratingDirectory = UUID{}
+	// UnassignedDirectory: its broker has not said yet where it put it.
+	UnassignedDirectory = UUID{15: 1}
+	// LostDirectory: its broker has said that the directory failed.
+	LostDirectory = UUID{15: 2}
+)
+
+// uuidText is Kafka's spelling: 22 characters of URL-safe base64.
+var uuidText = base64.RawURLEncoding.Strict()
+
+// String spells it as Kafka does.
+func (u UUID) String() string { return uuidText.EncodeToString(u[:]) }
+
+// ParseUUID is the way back from [UUID.String].
+func ParseUUID(s string) (UUID, error) {
+	b, err := uuidText.DecodeString(s)
+	// Its own length too: line ends within are not an error of base64.
+	if err != nil || len(b) != len(UUID{}) || len(s) != uuidText.EncodedLen(len(b)) {
+		return UUID{}, fmt.Errorf("kraft: UUID %q: want 22 characters of URL-safe base64", s)
+	}
+	return UUID(b), nil
+}

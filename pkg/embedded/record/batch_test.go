@@ -91,3 +91,18 @@ func TestBatchErrorText(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// Bits that nothing means yet go when the attributes are written again, as
+// Kafka has it; what is right already is not touched, nor is the CRC.
+func TestSetMaxTimestamp(t *testing.T) {
+	t.Parallel()
+	b := reseal(put16(atAttributes, 0xff80|attrTransactional)(build(t, Options{}, Entry{TimestampMs: 5})))
+	b.SetMaxTimestamp(5, false)
+	if got := b.Attributes(); got != 0xff80|attrTransactional {
+		t.Errorf("unchanged: attributes %04x", got)
+	}
+	b.SetMaxTimestamp(6, true)
+	if got := b.Attributes(); got != attrTransactional|attrLogAppendTime || b.MaxTimestampMs() != 6 || b.CheckCRC() != nil {
+		t.Errorf("changed: attributes %04x, max timestamp %d, CRC %v", got, b.MaxTimestampMs(), b.CheckCRC())
+	}
+}

@@ -62,7 +62,7 @@ type Builder struct {
 	opts    Options
 	records []byte
 	count   int32
-	// lastDelta is that of the last record, -1 before the first.
+	// lastDelta is that of the last record, or of ExtendTo; -1 before both.
 	lastDelta     int32
 	baseTimestamp int64
 	maxTimestamp  int64
@@ -107,6 +107,19 @@ func (b *Builder) AddAt(offset int64, e Entry) error {
 	return b.add(&r)
 }
 
+// ExtendTo makes offset the batch's last, though no record need have it: what
+// compaction removes from the end of a batch leaves its offsets and sequences
+// behind. It returns ErrFull beyond 2^31 offsets; below the last record's offset
+// it does nothing.
+func (b *Builder) ExtendTo(offset int64) error {
+	delta := offset - b.opts.BaseOffset
+	if delta > math.MaxInt32 {
+		return ErrFull
+	}
+	b.lastDelta = max(b.lastDelta, int32(max(delta, -1)))
+	return nil
+}
+
 // add adds a record whose headers are written already.
 func (b *Builder) add(r *Record) error {
 	delta := r.Offset - b.opts.BaseOffset
@@ -146,8 +159,7 @@ func (b *Builder) add(r *Record) error {
 
 // AppendTo appends the batch to dst. The batch is whole, its CRC included, and
 // the Builder as it was. d may be nil if nothing is compressed. A batch without
-// records is written as Kafka's compaction writes one: no offset, a last offset
-// delta of -1.
+// records, and without ExtendTo, has a last offset delta of -1.
 func (b *Builder) AppendTo(dst []byte, d *Deflater) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, make([]byte, HeaderSize)...)

@@ -116,7 +116,31 @@ func TestBuilderRefuses(t *testing.T) {
 	}
 }
 
-// Compaction leaves batches of no record for their producer's sequence.
+// What compaction leaves of a batch keeps the batch's offsets.
+func TestBuilderExtendTo(t *testing.T) {
+	t.Parallel()
+	b := NewBuilder(Options{BaseOffset: 10, Producer: &Producer{ID: 1, BaseSequence: 5}})
+	for _, offset := range []int64{14, 12, -3} {
+		if err := b.ExtendTo(offset); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := b.ExtendTo(10 + math.MaxInt32 + 1); !errors.Is(err, ErrFull) {
+		t.Errorf("2^31 offsets on: got %v, want ErrFull", err)
+	}
+	if err := b.AddAt(14, Entry{}); !errors.Is(err, errOrder) {
+		t.Errorf("a record at an offset given away: got %v", err)
+	}
+	out, err := b.AppendTo(nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := Batch(out); got.LastOffset() != 14 || got.LastSequence() != 9 || got.Count() != 0 || got.CheckCRC() != nil {
+		t.Errorf("last offset %d, last sequence %d, count %d", got.LastOffset(), got.LastSequence(), got.Count())
+	}
+}
+
+// A batch of no record is read like any other.
 func TestBuilderEmpty(t *testing.T) {
 	t.Parallel()
 	b := build(t, Options{BaseOffset: 7})

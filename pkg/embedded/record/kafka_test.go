@@ -41,6 +41,9 @@ func segments(tb testing.TB, c *kafkatest.Cluster, topic string) []byte {
 	return out
 }
 
+// unique returns a topic's name that no earlier run of the test has used.
+func unique(name string) string { return fmt.Sprintf("%s-%d", name, time.Now().UnixNano()) }
+
 // topicID asks for it, which Produce 13 names a topic by.
 func topicID(tb testing.TB, c *kafkatest.Cluster, topic string) [16]byte {
 	tb.Helper()
@@ -71,22 +74,23 @@ func produce(tb testing.TB, c *kafkatest.Cluster, topic string, id [16]byte, rec
 // there, and what it stored must be what Assign made of the same bytes.
 func TestVerdictsOfKafka(t *testing.T) {
 	c := kafka.Get(t)
-	ids := map[string][16]byte{}
-	for name, topic := range caseTopics {
+	ids, names := map[string][16]byte{}, map[string]string{}
+	for setting, topic := range caseTopics {
+		name := unique(setting)
 		c.CreateTopic(t, name, [][]int32{{1}}, topic.configs)
-		ids[name] = topicID(t, c, name)
+		ids[setting], names[setting] = topicID(t, c, name), name
 	}
 	v := NewValidator(DefaultInflateLimit)
 	for _, tc := range cases() {
 		t.Run(tc.name, func(t *testing.T) {
 			nowMs := time.Now().UnixMilli()
 			sent := tc.make(t, nowMs)
-			before := len(segments(t, c, tc.topic))
-			got := produce(t, c, tc.topic, ids[tc.topic], bytes.Clone(sent))
+			before := len(segments(t, c, names[tc.topic]))
+			got := produce(t, c, names[tc.topic], ids[tc.topic], bytes.Clone(sent))
 			if got.ErrorCode != tc.code {
 				t.Fatalf("Kafka answers %d (%s), want %d", got.ErrorCode, deref(got.ErrorMessage), tc.code)
 			}
-			stored := Batch(segments(t, c, tc.topic)[before:])
+			stored := Batch(segments(t, c, names[tc.topic])[before:])
 			if tc.code != 0 {
 				if len(stored) > 0 {
 					t.Errorf("Kafka refused it and stored %d bytes", len(stored))
@@ -273,7 +277,7 @@ func TestReadsKafkasProducer(t *testing.T) {
 	c := kafka.Get(t)
 	for _, codec := range codecs {
 		t.Run(codec.String(), func(t *testing.T) {
-			topic := "produced-" + codec.String()
+			topic := unique("produced-" + codec.String())
 			c.CreateTopic(t, topic, [][]int32{{1}}, nil)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()

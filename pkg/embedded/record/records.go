@@ -53,8 +53,8 @@ type Records struct {
 }
 
 // Records returns the batch's records, which it decompresses with in where they
-// are compressed; nil stands for a new one. They do not outlive in's next use. The error is ErrInvalid, ErrCodec, ErrTooLarge or ErrCorrupt (as
-// Inflater.Inflate has them), a *BatchError with At 0. The CRC is not looked at.
+// are compressed; nil stands for a new one. They do not outlive in's next use. The error is one of Inflater.Inflate's, or ErrInvalid for a negative count,
+// as a *BatchError with At 0. The CRC is not looked at.
 func (b Batch) Records(in *Inflater) (Records, error) {
 	rs := Records{batch: b, body: b.body(), left: b.Count()}
 	if rs.left < 0 {

@@ -27,7 +27,8 @@ type Faults struct {
 // first error counts.
 type Rule struct {
 	// Name is a pattern of path.Match: with a slash for the whole name, without
-	// one for its last part; empty for all. Rename is looked up by its old name.
+	// one for its last part; empty for all. Rename is looked up by its old name,
+	// a file by the one that it was opened with.
 	Name string
 	// Ops are the calls, joined by |; 0 for all.
 	Ops Op

@@ -116,7 +116,7 @@ func RemoveAll(fsys FS, name string) error {
 			return err
 		}
 		for _, in := range infos {
-			if err := RemoveAll(fsys, name+"/"+in.Name); err != nil {
+			if err := RemoveAll(fsys, path.Join(name, in.Name)); err != nil {
 				return err
 			}
 		}

@@ -67,6 +67,13 @@ func TestBuilderRoundTrip(t *testing.T) {
 		if batch.LastOffset() != offset-1 || batch.Codec() != opts.Codec || int(batch.Count()) != len(want) {
 			t.Fatalf("last offset %d, codec %v, count %d", batch.LastOffset(), batch.Codec(), batch.Count())
 		}
+		largest := NoTimestamp
+		for _, r := range want {
+			largest = max(largest, r.TimestampMs)
+		}
+		if batch.MaxTimestampMs() != largest {
+			t.Fatalf("max timestamp %d, want %d", batch.MaxTimestampMs(), largest)
+		}
 		if opts.Codec == None && b.Size() != len(batch) {
 			t.Fatalf("Size is %d, the batch %d", b.Size(), len(batch))
 		}

@@ -128,9 +128,11 @@ func (c *content) remember(i, from, to int) {
 	}
 	for s := from / sectorSize; s <= (to-1)/sectorSize; s++ {
 		sector := int64(i)*sectorsPerPage + int64(s)
-		delete(c.lost, sector)
-		if c.dirty[i]&(1<<s) == 0 {
-			c.dirty[i] |= 1 << s
+		clean := c.dirty[i]&(1<<s) == 0
+		c.dirty[i] |= 1 << s
+		if clean || c.lost[sector] { // what is lost was never on the disk
+			delete(c.lost, sector)
+			delete(c.old, sector)
 			continue
 		}
 		if c.old == nil {

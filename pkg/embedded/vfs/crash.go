@@ -119,7 +119,6 @@ func (c *content) failSync(rng *rand.Rand) {
 				continue
 			}
 			sector := int64(i)*sectorsPerPage + int64(s)
-			delete(c.old, sector)
 			if evicted {
 				copySector(c.writable(i), at(c.durable.pages, i), s)
 			}

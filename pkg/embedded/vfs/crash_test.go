@@ -60,6 +60,13 @@ func TestCrashStories(t *testing.T) {
 			must[int](t)(f.WriteAt([]byte("xyz"), 0))
 			must[int](t)(f.WriteAt([]byte("123"), 0))
 		}, []string{"f=123", "f=abc", "f=xyz"}},
+		{"overwritten twice, synced and overwritten: nothing from before the Sync", func(t *testing.T, m *Mem) {
+			f := durable(t, m, "f", "abc")
+			must[int](t)(f.WriteAt([]byte("123"), 0))
+			must[int](t)(f.WriteAt([]byte("456"), 0))
+			ok(t, f.Sync())
+			must[int](t)(f.WriteAt([]byte("xyz"), 0))
+		}, []string{"f=456", "f=xyz"}},
 		{"truncated", func(t *testing.T, m *Mem) {
 			ok(t, durable(t, m, "f", "abcdef").Truncate(3))
 		}, []string{"f=abc", "f=abcdef"}},
@@ -98,11 +105,24 @@ func TestCrashStories(t *testing.T) {
 			ok(t, write(t, m, "f.tmp", "new").Sync())
 			ok(t, m.Rename("f.tmp", "f"))
 		}, []string{"f=new", "f=old", "f=old f.tmp=new"}},
-		{"renamed twice: always one name", func(t *testing.T, m *Mem) {
+		{"renamed again and again: always one name", func(t *testing.T, m *Mem) {
 			durable(t, m, "a", "x")
 			ok(t, m.Rename("a", "b"))
 			ok(t, m.Rename("b", "c"))
-		}, []string{"a=x", "b=x", "c=x"}},
+			ok(t, m.Rename("c", "d"))
+		}, []string{"a=x", "b=x", "c=x", "d=x"}},
+		{"renamed, the name taken by another, and renamed again", func(t *testing.T, m *Mem) {
+			durable(t, m, "a", "1")
+			ok(t, m.Rename("a", "x"))
+			ok(t, write(t, m, "a", "2").Sync())
+			ok(t, m.Rename("x", "y"))
+		}, []string{"a=1", "a=2 x=1", "a=2 y=1", "x=1", "y=1"}},
+		{"moved away, and the name taken by another that is durable", func(t *testing.T, m *Mem) {
+			ok(t, m.MkdirAll("d"))
+			durable(t, m, "f", "1")
+			ok(t, m.Rename("f", "d/f"))
+			durable(t, m, "f", "2")
+		}, []string{"d/ d/f=1 f=2"}},
 		{"moved to another directory, which alone is synced", func(t *testing.T, m *Mem) {
 			ok(t, m.MkdirAll("d"))
 			durable(t, m, "f", "x")
@@ -131,8 +151,8 @@ func TestCrashStories(t *testing.T) {
 		}, []string{"d-delete/ d-delete/f=x", "d/ d/f=x"}},
 		{"a directory moved into another", func(t *testing.T, m *Mem) {
 			ok(t, m.MkdirAll("d"))
-			ok(t, m.MkdirAll("e"))
 			ok(t, m.SyncDir("."))
+			ok(t, m.MkdirAll("e"))
 			ok(t, m.Rename("d", "e/d"))
 		}, []string{"e/ e/d/"}},
 	} {
@@ -355,6 +375,18 @@ func TestClones(t *testing.T) {
 			t.Fatalf("seed %d gives two disks", seed)
 		}
 	}
+	// A page that was its owner's before the clone, and is written again.
+	f := must[File](t)(m.Open("f01", ReadWrite))
+	for seed := range uint64(20) {
+		must[int](t)(f.WriteAt([]byte("yyy"), 600))
+		c := m.CrashClone(seeded(seed))
+		was := tree(t, c, ".")
+		must[int](t)(f.WriteAt([]byte("zzz"), 600))
+		if !slices.Equal(tree(t, c, "."), was) {
+			t.Fatal("the disk's write changed a crash clone")
+		}
+	}
+	must[int](t)(f.WriteAt([]byte("yyy"), 600))
 	before := tree(t, m, ".")
 	for _, c := range []*Mem{m.Clone(), m.CrashClone(seeded(3))} {
 		was := tree(t, c, ".")

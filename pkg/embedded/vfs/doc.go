@@ -27,7 +27,8 @@
 // A file's data and length are durable when File.Sync has returned nil; that a
 // name exists, is gone or has moved, when FS.SyncDir has returned nil for each
 // directory that it stood in and stands in. Before that, each may or may not
-// have happened after a power loss, but for this: a rename happens as a whole.
+// have happened after a power loss, but for this: a rename happens as a whole,
+// and a name that was freed is not taken before it is free.
 // A new file thus needs both: its own Sync and SyncDir of its directory. A
 // process that dies, other than a machine, loses nothing.
 //

@@ -227,6 +227,67 @@ func TestFaultsLoseUnsynced(t *testing.T) {
 	}
 }
 
+// What a failed Sync has lost is lost before the next Sync too, in every version
+// that was not durable.
+func TestFaultsLoseUnsyncedVersions(t *testing.T) {
+	t.Parallel()
+	const sectors = 8
+	for seed := range uint64(20) {
+		fsys, m, _ := faulty(seed)
+		f := write(t, fsys, "f", strings.Repeat("a", sectors*sectorSize))
+		ok(t, f.Sync())
+		ok(t, fsys.SyncDir("."))
+		for _, v := range []string{"b", "c"} {
+			must[int](t)(f.WriteAt([]byte(strings.Repeat(v, sectors*sectorSize)), 0))
+		}
+		fsys.Add(Rule{Ops: OpSync, Err: ErrIO, LoseUnsynced: true})
+		if err := f.Sync(); !errors.Is(err, ErrIO) {
+			t.Fatal(err)
+		}
+		lost := 0
+		for s, versions := range versionsOf(t, m, sectors) {
+			switch len(versions) {
+			case 1:
+				lost++
+			case 2:
+				t.Errorf("seed %d: sector %d is lost in one version: %s", seed, s, versions)
+			}
+		}
+		if lost == 0 {
+			t.Errorf("seed %d: none of %d sectors is lost", seed, sectors)
+		}
+		// Written again, a sector is as it was, or as it is now.
+		must[int](t)(f.WriteAt([]byte(strings.Repeat("d", sectors*sectorSize)), 0))
+		again := 0
+		for _, versions := range versionsOf(t, m, sectors) {
+			if versions == "ad" {
+				again++
+			}
+		}
+		if again != lost {
+			t.Errorf("seed %d: %d sectors are old or new, want the %d that were lost", seed, again, lost)
+		}
+	}
+}
+
+// versionsOf returns what each sector of f may be after a crash: the first
+// letters, sorted.
+func versionsOf(t *testing.T, m *Mem, sectors int) []string {
+	t.Helper()
+	seen := make([]string, sectors)
+	for crash := range uint64(150) {
+		data := must[[]byte](t)(ReadFile(m.CrashClone(seeded(crash)), "f"))
+		for s := range seen {
+			if v := string(data[s*sectorSize]); !strings.Contains(seen[s], v) {
+				letters := strings.Split(seen[s]+v, "")
+				slices.Sort(letters)
+				seen[s] = strings.Join(letters, "")
+			}
+		}
+	}
+	return seen
+}
+
 // In a simulation nothing waits: the delays are the caller's to let pass.
 func TestNoted(t *testing.T) {
 	t.Parallel()

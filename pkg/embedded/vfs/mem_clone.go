@@ -85,21 +85,25 @@ func (m *Mem) CrashClone(rng *rand.Rand) *Mem {
 	return out
 }
 
-// surviving returns the changes of names that reach the disk, in order.
+// surviving returns the changes of names that reach the disk, in order. A change
+// that takes a name which an earlier one has freed needs that one: a file that
+// was durable would else be overwritten.
 func (m *Mem) surviving(rng *rand.Rand) []nameChange {
+	needs, forced := m.dependencies()
 	journal := rng.IntN(2) == 0 // in order up to a point
 	upTo := rng.IntN(len(m.pending) + 1)
-	// moved says where a node is after the changes that survived: a rename whose
-	// predecessor was lost still takes the node from where that left it.
-	moved := map[*node]place{}
-	origin := map[*node]place{}
+	// moved says where a node is after the changes that survived, origin where it
+	// was before all: a rename whose predecessor was lost takes the node from there.
+	moved, origin := map[*node]place{}, map[*node]place{}
+	survived := make([]bool, len(m.pending))
 	var out []nameChange
 	for i, ch := range m.pending {
 		if _, ok := origin[ch.n]; !ok {
 			origin[ch.n] = ch.from
 		}
-		survives := ch.done() || journal && i < upTo || !journal && rng.IntN(2) == 0
-		if !survives {
+		chosen := journal && i < upTo || !journal && rng.IntN(2) == 0
+		survived[i] = forced[i] || chosen && (needs[i] < 0 || survived[needs[i]])
+		if !survived[i] {
 			continue
 		}
 		if at, ok := moved[ch.n]; ok {
@@ -111,6 +115,28 @@ func (m *Mem) surviving(rng *rand.Rand) []nameChange {
 		out = append(out, ch)
 	}
 	return out
+}
+
+// dependencies returns, for each pending change, the one that freed the name that
+// it takes, or -1; and which changes are durable, for themselves or for another
+// that needs them.
+func (m *Mem) dependencies() (needs []int, forced []bool) {
+	needs, forced = make([]int, len(m.pending)), make([]bool, len(m.pending))
+	freed := map[place]int{}
+	for i, ch := range m.pending {
+		needs[i] = -1
+		if j, ok := freed[ch.to]; ok && ch.to.dir != nil {
+			needs[i] = j
+		}
+		freed[ch.from] = i
+	}
+	for i := len(m.pending) - 1; i >= 0; i-- {
+		forced[i] = forced[i] || m.pending[i].done()
+		if forced[i] && needs[i] >= 0 {
+			forced[needs[i]] = true
+		}
+	}
+	return needs, forced
 }
 
 func (n *node) crash(rng *rand.Rand, namesOf func(*node) map[string]*node) *node {

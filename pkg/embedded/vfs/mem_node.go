@@ -95,13 +95,10 @@ func (m *Mem) fold() {
 	m.pending = slices.Delete(m.pending, 0, n)
 }
 
-// apply changes the names that namesOf returns for a directory. A name that
-// stands for another node by now is let alone: its own change removes it.
+// apply changes the names that namesOf returns for a directory.
 func apply(ch nameChange, namesOf func(*node) map[string]*node) {
 	if ch.from.dir != nil {
-		if names := namesOf(ch.from.dir); names[ch.from.name] == ch.n {
-			delete(names, ch.from.name)
-		}
+		delete(namesOf(ch.from.dir), ch.from.name)
 	}
 	if ch.to.dir != nil {
 		namesOf(ch.to.dir)[ch.to.name] = ch.n

@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"sync"
 	"syscall"
 )
 
@@ -173,9 +172,6 @@ func (r *Real) Space() (Space, error) {
 type realFile struct {
 	f    *os.File
 	name string
-	// appending keeps two Appends of one handle apart; the end is the system's to
-	// know, since others may have the file open.
-	appending sync.Mutex
 }
 
 func (f *realFile) ReadAt(p []byte, off int64) (int, error) {
@@ -191,9 +187,9 @@ func (f *realFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, renamed("write", f.name, err)
 }
 
+// Append implements File. The end is the system's to know: the file may have
+// been truncated by another handle.
 func (f *realFile) Append(p []byte) (int, error) {
-	f.appending.Lock()
-	defer f.appending.Unlock()
 	end, err := f.f.Seek(0, io.SeekEnd)
 	if err != nil {
 		return 0, renamed("append", f.name, err)

@@ -12,7 +12,16 @@ import (
 // canSignal: processes can be paused and resumed.
 const canSignal = true
 
-func pause(p *os.Process) error     { return p.Signal(unix.SIGSTOP) }
+// pause returns when the process has stopped. Until each of its threads has come
+// to run and has seen the signal, which takes a while on a busy machine, those
+// that run go on.
+func pause(p *os.Process) error {
+	if err := p.Signal(unix.SIGSTOP); err != nil {
+		return err
+	}
+	return awaitStopped(p.Pid)
+}
+
 func resume(p *os.Process) error    { return p.Signal(unix.SIGCONT) }
 func terminate(p *os.Process) error { return p.Signal(unix.SIGTERM) }
 

@@ -133,7 +133,7 @@ var factsOfOutage = map[string]string{
 	"describe/0/unhealthy/strict-0/status":                         "[under-min-isr under-replicated]",
 	"describe topics/plain-0/status":                               "[at-min-isr under-replicated]",
 	"describe topics/plain-2/status":                               "[at-min-isr under-replicated wrong-leader]",
-	"describe topics/above-0/findings":                             "[no-headroom min-isr-exceeds-rf]",
+	"describe topics/above-0/findings":                             "[single-replica no-headroom min-isr-exceeds-rf]",
 	"describe topics/gone-0/leader":                                null,
 	"describe topics/moving-0/addingReplicas":                      "[2]",
 	"describe topics/strict-0/elr":                                 "[3]",

@@ -263,6 +263,8 @@ type Failure struct {
 	Lost, Hint string
 	// Missing is the ACL without which this was refused; none where it was not.
 	Missing ACL
+	// TimedOut: there was no reply in time, rather than a refusal or an error.
+	TimedOut bool
 	// Notice marks what is worth a line but cost no data, such as a bootstrap
 	// address that did not answer while another one did.
 	Notice bool

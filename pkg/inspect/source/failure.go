@@ -19,7 +19,7 @@ func failureOf(id inspect.Opt[inspect.BrokerID], err error) inspect.Failure {
 	if request == "" {
 		request = "ApiVersions" // the first thing that a connection is opened for
 	}
-	return inspect.Failure{Broker: id, Address: ce.Address, Request: request, Phase: ce.Phase, Error: ce.Cause}
+	return inspect.Failure{Broker: id, Address: ce.Address, Request: request, Phase: ce.Phase, Error: ce.Cause, TimedOut: ce.Timeout()}
 }
 
 // refusal is a Kafka error code in an answer.
@@ -73,6 +73,11 @@ func retryHint(code int16) string {
 		return "the coordinator moved while it was asked: ask again"
 	case kerr.CoordinatorLoadInProgress.Code, kerr.CoordinatorNotAvailable.Code:
 		return "the coordinator is still reading its groups: ask again"
+	case kerr.OffsetNotAvailable.Code:
+		// Partition.fetchOffsetForTimestamp: while the HW is below the start of the
+		// leader's epoch.
+		return "a new leader tells no offsets before its HW has reached the start of its leader epoch: ask again; " +
+			"where it lasts, the ISR is below min.insync.replicas, without which the HW stands still (kafkaops describe topics --under-min-isr)"
 	}
 	return ""
 }

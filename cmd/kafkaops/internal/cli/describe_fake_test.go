@@ -85,6 +85,10 @@ func TestDescribeFake(t *testing.T) {
 			},
 			args: "describe transactions --exit-code", exit: 3, stdout: "orders-1\t4\t4\t9\tyes\thanging",
 		},
+		{
+			name: "a new leader", alter: func(m *fakekafka.Model) { m.Topic("orders").Partitions[1].HWUnknown = true }, args: "lag", exit: 1,
+			stderr: "OFFSET_NOT_AVAILABLE; offsets are unknown for partition orders-1. a new leader tells no offsets before its HW has reached",
+		},
 		{name: "no transaction", args: "describe transactions --exit-code", stdout: "TRANSACTION"},
 		{name: "log dirs refused", alter: deny(kmsg.DescribeLogDirs), args: "describe log-dirs", exit: 1, stderr: "grant DESCRIBE on the cluster"},
 	} {

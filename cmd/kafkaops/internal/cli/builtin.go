@@ -26,6 +26,7 @@ func addBuiltins(root *cobra.Command) {
 				return noSuchCommand(of, rest)
 			}
 		case "completion":
+			cmd.Use = "completion <shell>"
 			cmd.Short = "Print the script that completes commands and flags in a shell"
 			cmd.Example = `  source <(kafkaops completion bash)
   kafkaops completion fish > ~/.config/fish/completions/kafkaops.fish`

@@ -179,11 +179,19 @@ func (o *viewOptions) runContextShow(env Env, args []string) error {
 	if c == nil {
 		return usagef("there is no current context: choose one (kafkaops context use NAME), or name it")
 	}
+	if name.value == "" && env.Getenv(envBootstrap) != "" {
+		fmt.Fprintf(env.Terminal.Err, "kafkaops: %s is set: commands take nothing of the current context, its credentials neither; --context %s keeps the rest of it\n", envBootstrap, render.Clean(c.Name))
+		return o.drawContext(env, view, file, c)
+	}
 	for _, variable := range []string{envBootstrap, envCommandConfig, envController, envControllerConfig} {
 		if env.Getenv(variable) != "" {
 			fmt.Fprintf(env.Terminal.Err, "kafkaops: %s is set and comes before what this context says\n", variable)
 		}
 	}
+	return o.drawContext(env, view, file, c)
+}
+
+func (o *viewOptions) drawContext(env Env, view render.View, file *contexts.File, c *contexts.Context) error {
 	item := contextItem(file, c)
 	unreadable := addOwnBootstrap(&item, c, env.Terminal.Err)
 	if err := render.Context(env.Terminal.Out, view, time.Now(), &item); err != nil {

@@ -107,8 +107,16 @@ func TestContextShow(t *testing.T) {
 	p.with(m(envContext, "staging")).run(t.Context(), "context", "show").want(t, exitOK, staging, "")
 	p.with(m(envContext, "staging")).run(t.Context(), "context", "show", "prod").want(t, exitOK, prod, "")
 	p.with(m(envBootstrap, "x:1", envController, "y:2")).run(t.Context(), "context", "show").want(t, exitOK, prod,
-		"kafkaops: KAFKAOPS_BOOTSTRAP_SERVER is set and comes before what this context says\n"+
-			"kafkaops: KAFKAOPS_CONTROLLER is set and comes before what this context says\n")
+		"kafkaops: KAFKAOPS_BOOTSTRAP_SERVER is set: commands take nothing of the current context, its credentials neither; --context prod keeps the rest of it\n")
+	for _, named := range [][]string{{"context", "show", "prod"}, {"context", "show"}} {
+		env := m(envBootstrap, "x:1", envController, "y:2")
+		if len(named) == 2 {
+			env[envContext] = "prod"
+		}
+		p.with(env).run(t.Context(), named...).want(t, exitOK, prod,
+			"kafkaops: KAFKAOPS_BOOTSTRAP_SERVER is set and comes before what this context says\n"+
+				"kafkaops: KAFKAOPS_CONTROLLER is set and comes before what this context says\n")
+	}
 	p.run(t.Context(), "context", "show", "nosuch").want(t, exitUsage, "",
 		"kafkaops: no context \"nosuch\": "+p.config()+" has byfile, prod, staging\nSee 'kafkaops context show --help'.\n")
 	p.with(m(envContext, "nosuch")).run(t.Context(), "context", "show").want(t, exitUsage, "",

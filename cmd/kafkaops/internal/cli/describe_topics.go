@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -116,11 +117,16 @@ func (f *topicFilter) tellUnmatched(snap *inspect.Snapshot, notes io.Writer) {
 	for i := range snap.Topics {
 		names[i] = snap.Topics[i].Name
 	}
-	cause := "matches no topic"
-	if f.excludeInternal {
-		cause += " but internal ones at most, which --exclude-internal leaves out"
-	}
 	for _, u := range f.unmatched(names) {
+		cause := "matches no topic"
+		switch named := slices.Contains(f.exact, u); {
+		case named && f.excludeInternal:
+			cause = "no such topic, no permission to see it, or an internal one, which --exclude-internal leaves out"
+		case named: // in the words of a pass that asks for it by its name
+			cause = "no such topic, or no permission to see it"
+		case f.excludeInternal:
+			cause += " but internal ones at most, which --exclude-internal leaves out"
+		}
 		fail(snap, inspect.Failure{Topic: u, Request: "Metadata", Phase: inspect.PhaseRequest, Error: cause}, notes)
 	}
 }

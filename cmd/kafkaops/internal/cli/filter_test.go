@@ -55,11 +55,11 @@ func TestTopicArguments(t *testing.T) {
 		{"Orders", "", exitFailed, "kafkaops: topic Orders: Metadata: no such topic, or no permission to see it\n"},
 		{"order o", "o", exitFailed, "kafkaops: topic order: Metadata: no such topic, or no permission to see it\n"},
 		{"x*", "", exitFailed, "kafkaops: topic x*: Metadata: matches no topic\n"},
-		{"x* o* orderz", "o orders orders-v2 orders.eu", exitFailed, "kafkaops: topic orderz: Metadata: matches no topic\nkafkaops: topic x*: Metadata: matches no topic\n"},
+		{"x* o* orderz", "o orders orders-v2 orders.eu", exitFailed, "kafkaops: topic orderz: Metadata: no such topic, or no permission to see it\nkafkaops: topic x*: Metadata: matches no topic\n"},
 		{"__* --exclude-internal", "", exitFailed, "kafkaops: topic __*: Metadata: matches no topic but internal ones at most, which --exclude-internal leaves out\n"},
 		{
 			"__consumer_offsets o --exclude-internal", "o", exitFailed,
-			"kafkaops: topic __consumer_offsets: Metadata: matches no topic but internal ones at most, which --exclude-internal leaves out\n",
+			"kafkaops: topic __consumer_offsets: Metadata: no such topic, no permission to see it, or an internal one, which --exclude-internal leaves out\n",
 		},
 		{"orders\\*", "", exitFailed, "kafkaops: topic orders\\*: Metadata: matches no topic\n"},
 		{"bad/name", "", exitFailed, "kafkaops: topic bad/name: Metadata: INVALID_TOPIC_EXCEPTION\n"},

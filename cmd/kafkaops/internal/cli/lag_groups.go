@@ -44,7 +44,9 @@ unknown. Commits are read before ends. Nothing is joined, committed or created.
 
 Without a GROUP, or with several, each group has a line; one GROUP by its exact
 name, or -o wide, shows every partition: COMMITTED, the log's start, LSO (as far
-as read_committed consumers get), HW, LEO, and the member that has it.
+as read_committed consumers get), HW, LEO, and the member that has it. TO-LSO is
+the lag of a read_committed consumer, LSO minus the committed offset; it is blank
+where that is the same as LAG.
 
 TIME, how long the first record that is still to be read has been there, comes from
 --time or from --samples N (or --watch). --time asks the log for times, 10 to 20

@@ -55,7 +55,7 @@ func run(ctx context.Context, args []string, env Env) int {
 		err = context.Canceled
 	}
 	if asksNagios(cmd, args) {
-		err = asNagios(err, env, cmd.CommandPath())
+		err = asNagios(err, env, cmd)
 	}
 	return exitCode(err, env.Terminal.Err, cmd.CommandPath())
 }
@@ -81,6 +81,10 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 	root.SetErr(env.Terminal.Err)
 	root.SetFlagErrorFunc(flagError)
 	root.Flags().Bool("version", false, "print the version")
+	// A command that says itself what it takes needs no second line for that.
+	root.SetUsageTemplate(strings.Replace(root.UsageTemplate(),
+		"{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]{{end}}",
+		"{{if and .HasAvailableSubCommands (eq .Use .Name)}}\n  {{.CommandPath}} [command]{{end}}", 1))
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newContextCmd(env), newVersionCmd(env))
 	addBuiltins(root)

@@ -31,10 +31,11 @@ type targetOptions struct {
 }
 
 func (o *targetOptions) register(cmd *cobra.Command, env Env) {
+	// Three dots: the library counts bytes where it aligns the help.
 	f := cmd.Flags()
-	f.StringVarP(&o.bootstrap, "bootstrap-server", "b", "", "`host:port,…` to begin with (env "+envBootstrap+")")
+	f.StringVarP(&o.bootstrap, "bootstrap-server", "b", "", "`host:port,...` to begin with (env "+envBootstrap+")")
 	f.StringVar(&o.commandConfig, "command-config", "", "a Java client.properties, used unchanged, for TLS and SASL; its bootstrap.servers where none is named (env "+envCommandConfig+")")
-	f.StringVar(&o.controller, "controller", "", "`host:port,…` of controllers: ask them for the quorum, not the brokers (env "+envController+")")
+	f.StringVar(&o.controller, "controller", "", "`host:port,...` of controllers: ask them for the quorum, not the brokers (env "+envController+")")
 	f.StringVar(&o.controllerConfig, "controller-config", "", "a client.properties for the controllers; --command-config where none is named (env "+envControllerConfig+")")
 	f.StringVar(&o.contextName, "context", "", "a cluster by its `name` in config.yaml (env "+envContext+"); kafkaops context --help has the rules")
 	for _, flag := range []string{"command-config", "controller-config"} {

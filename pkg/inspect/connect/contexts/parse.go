@@ -86,16 +86,24 @@ func (f *File) root() (*yaml.Node, error) {
 
 var libraryError = regexp.MustCompile(`^yaml: (?:line (\d+): )?(.*)`)
 
+// nameTab names the one character that nobody sees in an editor.
+func nameTab(cause string) string {
+	if strings.Contains(cause, "found character that cannot start any token") {
+		return cause + " (such as a tab: YAML is indented with blanks)"
+	}
+	return cause
+}
+
 // syntaxError puts the library's own error, with its line, in our form.
 func (f *File) syntaxError(err error) error {
 	m := libraryError.FindStringSubmatch(err.Error())
 	switch {
 	case m == nil:
-		return fmt.Errorf("%s: no YAML: %w", f.Path, err)
+		return fmt.Errorf("%s: not valid YAML: %w", f.Path, err)
 	case m[1] == "":
-		return fmt.Errorf("%s: no YAML: %s", f.Path, m[2])
+		return fmt.Errorf("%s: not valid YAML: %s", f.Path, nameTab(m[2]))
 	}
-	return fmt.Errorf("%s:%s: no YAML: %s", f.Path, m[1], m[2])
+	return fmt.Errorf("%s:%s: not valid YAML: %s", f.Path, m[1], nameTab(m[2]))
 }
 
 // entry is a key of a mapping with its value.

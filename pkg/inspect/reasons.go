@@ -53,8 +53,11 @@ func (e *evidence) reasons() (Level, []string) {
 		because(LevelDegraded, true, "broker %d is not among the live brokers; replicas are assigned to it", id)
 	}
 	because(LevelUnknown, c.BrokersRegistered == 0, "no live broker is listed")
-	because(LevelUnknown, c.Unknown > 0,
-		"%s unknown: an answer that it needs is missing", verb(c.Unknown, "has a health that is", "have a health that is"))
+	because(LevelUnknown, e.noMin > 0,
+		"min.insync.replicas of %s is unknown, so it is not known whether %s enough in-sync replicas%s",
+		partitions(e.noMin), theyHave(e.noMin), e.unanswered("DescribeConfigs"))
+	because(LevelUnknown, e.noMoves > 0,
+		"whether %s being reassigned is unknown%s%s", verb(e.noMoves, "is", "are"), e.noneIsLost(), e.unanswered("ListPartitionReassignments"))
 	because(LevelUnknown, e.missing() != "", "%s", e.missing())
 	return level, reasons
 }
@@ -77,6 +80,30 @@ func (e *evidence) missing() string {
 			return fmt.Sprintf("topic %s was not described: %s", f.Topic, f.Error)
 		case e.counts.Unknown == 0:
 			return fmt.Sprintf("%s was not answered: %s", f.Request, f.Error)
+		}
+	}
+	return ""
+}
+
+// noneIsLost is what is known where reassignments are not. The partitions' status
+// stays unknown all the same: ok would say that none is being reassigned.
+func (e *evidence) noneIsLost() string {
+	if e.outs > 0 {
+		return ""
+	}
+	return " (all of their replicas are in the ISR)"
+}
+
+// unanswered is what became of the request, as a suffix; empty where it was not
+// sent.
+func (e *evidence) unanswered(request string) string {
+	for i := range e.s.Failures {
+		switch f := &e.s.Failures[i]; {
+		case f.Request != request:
+		case strings.Contains(f.Error, request): // as in "no reply to DescribeConfigs"
+			return ": " + f.Error
+		default:
+			return ": " + request + ": " + f.Error
 		}
 	}
 	return ""
@@ -209,6 +236,13 @@ func each(n int) string {
 		return "it"
 	}
 	return "each"
+}
+
+func theyHave(n int) string {
+	if n == 1 {
+		return "it has"
+	}
+	return "they have"
 }
 
 func them(n int) string {

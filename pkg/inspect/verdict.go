@@ -55,10 +55,12 @@ type Judged struct {
 // Counts counts partitions by status word. A partition counts under every word
 // it has.
 type Counts struct {
-	Topics, Partitions                            int
-	Offline, UnderMinISR, AtMinISR                int
-	UnderReplicated, Unknown                      int
-	WrongLeader, Reassigning                      int
+	Topics, Partitions             int
+	Offline, UnderMinISR, AtMinISR int
+	UnderReplicated, Unknown       int
+	WrongLeader, Reassigning       int
+	// Copying counts replicas that are being added and not in the ISR yet.
+	Copying                                       int
 	OneCopyLeft                                   int
 	SingleReplica, NoHeadroom, MinISRExceedsRF    int
 	BrokersRegistered, BrokersSilent, BrokersGone int
@@ -105,6 +107,9 @@ type evidence struct {
 	single, noHeadroom, minAbove topicNames
 	silent                       []*Broker
 	gone                         []BrokerID
+	// noMin and noMoves count partitions whose min.insync.replicas or reassignment
+	// is unknown.
+	noMin, noMoves int
 }
 
 // topicNames collects names that arrive sorted, each once.
@@ -137,6 +142,19 @@ func (e *evidence) add(p *Partition) {
 		case StatusReassigning:
 			c.Reassigning++
 		}
+	}
+	if p.Reassigning() {
+		for _, id := range p.Adding.Or(nil) {
+			if !slices.Contains(p.ISR, id) {
+				c.Copying++
+			}
+		}
+	}
+	if !p.MinInsyncReplicas.IsKnown() {
+		e.noMin++
+	}
+	if !p.Adding.IsKnown() {
+		e.noMoves++
 	}
 	if p.OneCopyLeft() {
 		c.OneCopyLeft++

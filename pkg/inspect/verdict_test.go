@@ -51,7 +51,7 @@ func TestVerdict(t *testing.T) {
 		{"at min", cluster(part(1, "123", "12", 2)), LevelDegraded, "the next loss refuses acks=all"},
 		{"silent broker", cluster(healthy()).with(silent3), LevelDegraded, "broker 3 (h:9092) does not answer: no reply to ApiVersions within 3s;broker 3 is still in the ISR of 1 partition"},
 		{"silent leader", cluster(part(3, "312", "312", 1)).with(silent3), LevelDegraded, "broker 3 still leads 1 partition"},
-		{"min unknown", cluster(part(1, "123", "123", 0)), LevelUnknown, "health that is unknown"},
+		{"min unknown", cluster(part(1, "123", "123", 0)), LevelUnknown, "min.insync.replicas of 1 partition is unknown, so it is not known whether it has enough in-sync replicas"},
 		{"min unknown and something worse", cluster(part(1, "123", "123", 0), part(1, "123", "12", 1)), LevelDegraded, "lost a replica;unknown"},
 		{
 			"topic not described", cluster(healthy()).with(func(s *Snapshot) {

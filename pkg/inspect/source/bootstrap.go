@@ -31,6 +31,24 @@ func (e *BootstrapError) Error() string {
 	return "no bootstrap server answered: " + strings.Join(parts, "; ")
 }
 
+// Unreachable reports whether no address took a connection or, where one did,
+// replied in time: what a total outage looks like from here. A refusal, such as
+// of the credentials, is an answer.
+func (e *BootstrapError) Unreachable() bool {
+	for i := range e.Failures {
+		if f := &e.Failures[i]; f.Phase != inspect.PhaseDial && !f.TimedOut {
+			return false
+		}
+	}
+	return len(e.Failures) > 0
+}
+
+// Silent reports whether it is [BootstrapError.Unreachable] and some address took
+// the connection and did not reply: a broker that hangs, or waits for a controller.
+func (e *BootstrapError) Silent() bool {
+	return e.Unreachable() && slices.ContainsFunc(e.Failures, func(f inspect.Failure) bool { return f.Phase != inspect.PhaseDial })
+}
+
 // start finds a broker that answers and learns brokers, topics and partitions
 // from it. One that connects and then does not answer is passed over too.
 func (p *pass) start(ctx context.Context) (*connect.Conn, error) {

@@ -173,7 +173,7 @@ func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error)
 	}
 	f := failureOf(inspect.Unknown[inspect.BrokerID](), first)
 	f.Request, f.Phase, f.Address = describeQuorum, inspect.PhaseRequest, ""
-	f.Error = fmt.Sprintf("none of %d brokers that answer else got an answer from an active controller within %s", len(silent), (p.src.timeout / 3).Round(100*time.Millisecond))
+	f.Error = fmt.Sprintf("no active controller: %d brokers that answer other requests got no reply from one within %s", len(silent), (p.src.timeout / 3).Round(100*time.Millisecond))
 	f.Lost = "the controllers' state is unknown"
 	p.fail(f)
 	slices.Sort(silent)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
 
@@ -31,6 +32,7 @@ type healthOptions struct {
 	options
 	maxLag, maxUncommitted int64
 	nagios                 bool
+	unreachable            string
 	excludeInternal        bool
 	// limitLag, limitUncommitted: the flag was on the command line.
 	limitLag, limitUncommitted bool
@@ -43,7 +45,11 @@ func newCheckHealthCmd(env Env) *cobra.Command {
 		Short: "Is the cluster healthy? One line, by describe's verdict",
 		Long: `Exit codes: 0 ok; 3 not healthy; 1 could not ask everything; 2 wrong usage.
 With --nagios those of monitoring plugins: 0 ok; 1 degraded, or a limit exceeded;
-2 at-risk or unavailable; 3 unknown, could not ask, or wrong usage.
+2 at-risk or unavailable; 3 unknown, could not ask, or wrong usage. Where UNKNOWN
+pages nobody, --nagios-unreachable critical makes it 2 when no address connects or
+replies: a total outage, and every fault of the network on the way. A refusal, of
+the credentials for instance, stays 3. While brokers are silent the controllers may
+tell why: kafkaops describe quorum --controller host:port.
 
 The limits add a pass over the offsets of every replica.`,
 		Example: `  kafkaops check health -b kafka-1:9092 && ./deploy
@@ -59,6 +65,8 @@ The limits add a pass over the offsets of every replica.`,
 	f.Int64Var(&o.maxLag, "max-lag", 0, "not healthy when a replica is more than `N` records behind")
 	f.Int64Var(&o.maxUncommitted, "max-uncommitted", 0, "not healthy when a partition has more than `N` records above its HW")
 	f.BoolVar(&o.nagios, nagiosFlag, false, "a monitoring plugin's line and exit code")
+	f.StringVar(&o.unreachable, unreachableFlag, unreachableUnknown, "what --nagios says when no address connects or replies: `unknown or critical`")
+	complete(cmd, unreachableFlag, unreachableUnknown, unreachableCritical)
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	return cmd
 }
@@ -69,6 +77,10 @@ func (o *healthOptions) check(s *session) error {
 		return usagef("--max-lag %d: a lag is not negative", o.maxLag)
 	case o.maxUncommitted < 0:
 		return usagef("--max-uncommitted %d: a number of records is not negative", o.maxUncommitted)
+	case o.unreachable != unreachableUnknown && o.unreachable != unreachableCritical:
+		return usagef("--%s %q: use %s or %s", unreachableFlag, o.unreachable, unreachableUnknown, unreachableCritical)
+	case o.unreachable != unreachableUnknown && !o.nagios:
+		return usagef("--%s is about --nagios: add that", unreachableFlag)
 	case o.nagios && o.watch:
 		return usagef("--nagios answers once: leave --watch out")
 	case o.nagios && s.view.Format.Structured():
@@ -124,7 +136,7 @@ func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict) 
 		return
 	}
 	h := render.NewHealthItem(snap, v)
-	limit := func(limit, most inspect.Opt[int64], at *render.PlaceItem, unknown inspect.Opt[int], what string) {
+	limit := func(limit, most inspect.Opt[int64], at *render.PlaceItem, unknown inspect.Opt[int], what string, of func(int) string) {
 		allowed, on := limit.Get()
 		if !on {
 			return
@@ -133,11 +145,25 @@ func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict) 
 			v.Worsen(inspect.LevelDegraded, fmt.Sprintf("%s is %s (%s), above the limit of %d", what, records(n), at, allowed))
 		}
 		if n := unknown.Or(0); n > 0 {
-			v.Worsen(inspect.LevelUnknown, fmt.Sprintf("%s is not known everywhere: %d are missing", what, n))
+			v.Worsen(inspect.LevelUnknown, fmt.Sprintf("%s may be above the limit of %d: %s not known", what, allowed, of(n)))
 		}
 	}
-	limit(limits.Lag, h.MaxLag, h.MaxLagAt, h.LagUnknown, "the largest lag of a replica")
-	limit(limits.Uncommitted, h.MaxUncommitted, h.MaxUncommittedAt, h.UncommittedUnknown, "the largest LEO-HW of a partition")
+	limit(limits.Lag, h.MaxLag, h.MaxLagAt, h.LagUnknown, "the largest lag of a replica", lagsOf)
+	limit(limits.Uncommitted, h.MaxUncommitted, h.MaxUncommittedAt, h.UncommittedUnknown, "the largest LEO-HW of a partition", gapsOf)
+}
+
+func lagsOf(n int) string {
+	if n == 1 {
+		return "that of 1 replica is"
+	}
+	return fmt.Sprintf("those of %d replicas are", n)
+}
+
+func gapsOf(n int) string {
+	if n == 1 {
+		return "that of 1 partition is"
+	}
+	return fmt.Sprintf("those of %d partitions are", n)
 }
 
 func records(n int64) string {
@@ -159,7 +185,16 @@ func (o *healthOptions) limits() render.Limits {
 	return l
 }
 
-const nagiosFlag = "nagios"
+const (
+	nagiosFlag      = "nagios"
+	unreachableFlag = "nagios-unreachable"
+
+	unreachableUnknown  = "unknown"
+	unreachableCritical = "critical"
+)
+
+// askControllers is where to look while no broker replies.
+const askControllers = "kafkaops describe quorum --controller host:port"
 
 // The exit codes of monitoring plugins, beside 0 for ok.
 const (
@@ -193,14 +228,24 @@ func asksNagios(cmd *cobra.Command, args []string) bool {
 }
 
 // asNagios tells what ended the check in a plugin's way: one line on stdout.
-// Wrong usage would be exit code 2, which pages someone for a broken cluster.
-func asNagios(err error, env Env, command string) error {
+// Wrong usage would be exit code 2, which pages someone for a broken cluster; so
+// is a cluster of which no address replies, where that was asked for.
+func asNagios(err error, env Env, cmd *cobra.Command) error {
 	var status nagiosError
-	switch code := exitCode(err, env.Terminal.Err, command); {
+	switch code := exitCode(err, env.Terminal.Err, cmd.CommandPath()); {
 	case errors.As(err, &status), code == exitOK, code == exitInterrupted:
 		return err
 	}
 	why := strings.ReplaceAll(render.Clean(err.Error()), "|", "/") // a bar begins the performance data
+	var boot *source.BootstrapError
+	if errors.As(err, &boot) && boot.Silent() {
+		why += ". The controllers may tell more: " + askControllers
+	}
+	// An error is a command without the flag.
+	if as, _ := cmd.Flags().GetString(unreachableFlag); as == unreachableCritical && boot != nil && boot.Unreachable() {
+		fmt.Fprintf(env.Terminal.Out, "KAFKA CRITICAL - %s\n", why)
+		return nagiosError{nagiosCritical}
+	}
 	fmt.Fprintf(env.Terminal.Out, "KAFKA UNKNOWN - %s\n", why)
 	return nagiosError{nagiosUnknown}
 }

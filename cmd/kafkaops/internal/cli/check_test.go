@@ -76,12 +76,26 @@ func TestCheckHealth(t *testing.T) {
 		},
 		{
 			"lag not known everywhere", func(m *fakekafka.Model) { m.Deny = []kmsg.Key{kmsg.ListOffsets} }, "--max-lag 10", exitFailed,
-			"UNKNOWN cluster CLUSTER: the largest lag of a replica is not known everywhere: 15 are missing\n",
-			3, "KAFKA UNKNOWN - the largest lag of a replica is not known everywhere: 15 are missing | ",
+			"UNKNOWN cluster CLUSTER: the largest lag of a replica may be above the limit of 10: those of 15 replicas are not known\n",
+			3, "KAFKA UNKNOWN - the largest lag of a replica may be above the limit of 10: those of 15 replicas are not known | ",
 		},
 		{
 			"something refused", func(m *fakekafka.Model) { m.Deny = []kmsg.Key{kmsg.DescribeConfigs} }, "", exitFailed,
-			"UNKNOWN cluster CLUSTER: 5 partitions have a health that is unknown", 3, "KAFKA UNKNOWN - ",
+			"UNKNOWN cluster CLUSTER: min.insync.replicas of 5 partitions is unknown, so it is not known whether they have enough in-sync replicas: DescribeConfigs: TOPIC_AUTHORIZATION_FAILED\n", 3, "KAFKA UNKNOWN - ",
+		},
+		{
+			"reassignments refused", func(m *fakekafka.Model) { m.Deny = []kmsg.Key{kmsg.ListPartitionReassignments} }, "", exitFailed,
+			"UNKNOWN cluster CLUSTER: whether 5 partitions are being reassigned is unknown (all of their replicas are in the ISR): ListPartitionReassignments: CLUSTER_AUTHORIZATION_FAILED\n",
+			3, "KAFKA UNKNOWN - whether 5 partitions are being reassigned is unknown ",
+		},
+		{
+			"being added", func(m *fakekafka.Model) {
+				p := orders(m)
+				p.Replicas, p.Adding = append(p.Replicas, 4), []int32{4}
+				m.Brokers = append(m.Brokers, &fakekafka.Broker{ID: 4})
+			}, "", exitOK,
+			"OK cluster CLUSTER: 4 brokers, all answering, 3 topics, 5 partitions, no replica lost, 1 replica that is being added still copies, all with headroom\n",
+			0, "KAFKA OK - 5 partitions, no replica lost, 1 replica that is being added still copies, all with headroom | ",
 		},
 		{
 			"certainly critical, and something refused", func(m *fakekafka.Model) {
@@ -149,6 +163,47 @@ func TestNagiosWithoutAnAnswer(t *testing.T) {
 	for _, line := range []string{"describe --nagios" + at, "lag --nagios" + at, "check health --nagios=false --no-such-flag" + at} {
 		if r := (place{}).run(t.Context(), strings.Fields(line)...); r.code != exitUsage || r.stdout != "" {
 			t.Errorf("%s: got exit code %d, stdout %q; want 2 and nothing", line, r.code, r.stdout)
+		}
+	}
+}
+
+// TestNagiosUnreachable: a cluster that does not reply is critical where that was
+// asked for; what an answer refuses, and wrong usage, never is.
+func TestNagiosUnreachable(t *testing.T) {
+	t.Parallel()
+	mute, dumb := healthy(t), healthy(t)
+	for id := range int32(3) {
+		mute.Break(id+1, fakekafka.Faults{Mute: true})
+		dumb.Break(id+1, fakekafka.Faults{HangOn: []kmsg.Key{kmsg.Metadata, kmsg.DescribeCluster}})
+	}
+	const look = ". The controllers may tell more: kafkaops describe quorum --controller host:port\n"
+	for _, tt := range []struct {
+		at, end string
+		code    int // with --nagios-unreachable critical
+	}{
+		{fakekafka.ClosedPort(t), "connection refused\n", nagiosCritical},
+		{mute.Bootstrap(), "no reply to ApiVersions within 0.3s" + look, nagiosCritical},
+		{dumb.Bootstrap(), look, nagiosCritical},
+		{"closing", "", nagiosUnknown},
+		{"nocolon", "(such as kafka-1:9092, or [::1]:9092)\n", nagiosUnknown},
+	} {
+		if tt.at == "closing" {
+			c := healthy(t)
+			for id := range int32(3) {
+				c.Break(id+1, fakekafka.Faults{CloseOn: []kmsg.Key{kmsg.ApiVersions}})
+			}
+			tt.at = c.Bootstrap()
+		}
+		for flag, want := range map[string]int{"": nagiosUnknown, "=unknown": nagiosUnknown, "=critical": tt.code} {
+			args := []string{"check", "health", "--nagios", "--timeout", "900ms", "-b", tt.at}
+			if flag != "" {
+				args = append(args, "--nagios-unreachable"+flag)
+			}
+			word := map[int]string{nagiosUnknown: "KAFKA UNKNOWN - ", nagiosCritical: "KAFKA CRITICAL - "}[want]
+			r := place{}.run(t.Context(), args...)
+			if r.code != want || !strings.HasPrefix(r.stdout, word) || !strings.HasSuffix(r.stdout, tt.end) || strings.Count(r.stdout, "\n") != 1 {
+				t.Errorf("%s: got exit code %d, %q; want %d, %s…%s", args, r.code, r.stdout, want, word, tt.end)
+			}
 		}
 	}
 }

@@ -111,7 +111,12 @@ func healthySentence(v View, verdict *inspect.Verdict) string {
 	if c.Partitions == 0 {
 		return "no partitions yet"
 	}
-	sentence := v.count(c.Partitions, "partition", "partitions") + ", all in sync"
+	sentence := v.count(c.Partitions, "partition", "partitions")
+	if c.Copying == 0 {
+		sentence += ", all in sync"
+	} else {
+		sentence += ", no replica lost, " + v.count(c.Copying, "replica that is being added still copies", "replicas that are being added still copy")
+	}
 	if c.NoHeadroom+c.SingleReplica == 0 {
 		sentence += ", all with headroom"
 	}

@@ -136,6 +136,8 @@ type ConfigReport struct {
 	Entity string
 	Broker BrokerID // of a broker's
 	Config
+	// Untold: the broker told no settings, for this cause; then there is no Config.
+	Untold UntoldCause
 	// Disagree: not all brokers that told have the same value.
 	Disagree bool
 	// Notes say what is wrong or dangerous about it.
@@ -145,13 +147,19 @@ type ConfigReport struct {
 // Remarkable reports whether an operator should look at it: it is not Kafka's
 // default, brokers disagree, or there is a note.
 func (r *ConfigReport) Remarkable() bool {
-	return r.Deviates() || r.Disagree || len(r.Notes) > 0
+	return r.Untold != "" || r.Deviates() || r.Disagree || len(r.Notes) > 0
 }
 
 // Configs lists the settings of all brokers by id, then those of all topics by
-// name, each by name.
+// name, each by name. A broker that is down or silent has one report, without a
+// setting.
 func (s *Snapshot) Configs() []ConfigReport {
 	var out []ConfigReport
+	for _, u := range s.Untold(func(b *Broker) bool { return b.Configs.IsKnown() }) {
+		if u.Cause.Row() {
+			out = append(out, ConfigReport{Scope: ScopeBroker, Entity: strconv.Itoa(int(u.Broker)), Broker: u.Broker, Untold: u.Cause})
+		}
+	}
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		configs, _ := b.Configs.Get()
@@ -178,10 +186,13 @@ func (s *Snapshot) Configs() []ConfigReport {
 	return out
 }
 
-// brokersDisagree compares the setting over all brokers that told theirs. Racks
-// and cordoned directories are each broker's own.
+// Own reports whether the setting is meant to differ from broker to broker: racks
+// and cordoned directories.
+func (c *Config) Own() bool { return c.Name == "broker.rack" || c.Name == "cordoned.log.dirs" }
+
+// brokersDisagree compares the setting over all brokers that told theirs.
 func (s *Snapshot) brokersDisagree(c *Config) bool {
-	if c.Name == "broker.rack" || c.Name == "cordoned.log.dirs" || c.Sensitive {
+	if c.Own() || c.Sensitive {
 		return false
 	}
 	for i := range s.Brokers {

@@ -35,8 +35,9 @@ type Feature struct {
 	// level in common.
 	Min, Max Opt[int16]
 	Status   []FeatureStatus
-	// Brokers is sorted by id.
+	// Brokers is sorted by id, and so is Untold: those that told nothing.
 	Brokers []BrokerFeature
+	Untold  []Untold
 }
 
 // BrokerFeature is what one broker tells of one feature.
@@ -60,9 +61,11 @@ const (
 	// FeatureDisagree: brokers support different levels, as in the middle of an
 	// upgrade, or one has not heard of the finalized level yet.
 	FeatureDisagree FeatureStatus = "disagree"
-	// FeatureUnknown: a broker did not answer, or tells no features.
+	// FeatureUnknown: a broker did not answer, is fenced or gone, or tells no
+	// features. Whether the level can be raised is then unknown too.
 	FeatureUnknown FeatureStatus = "unknown"
-	// FeatureUpgradable: all brokers support a higher level than the finalized.
+	// FeatureUpgradable: all brokers, none left out, support a higher level than the
+	// finalized. The controllers have to as well, and are not asked.
 	FeatureUpgradable FeatureStatus = "upgradable"
 	// FeatureOK: none of the above.
 	FeatureOK FeatureStatus = "ok"
@@ -72,12 +75,12 @@ const (
 // support is not in it.
 func (s *Snapshot) Features() []Feature {
 	names := map[string]bool{}
-	told, untold := []*Broker{}, false
+	told := []*Broker{}
+	untold := s.Untold(func(b *Broker) bool { return b.Features.IsKnown() })
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
 		f, ok := b.Features.Get()
 		if !ok {
-			untold = untold || !b.Fenced.Or(false)
 			continue
 		}
 		told = append(told, b)
@@ -97,8 +100,8 @@ func (s *Snapshot) Features() []Feature {
 	return out
 }
 
-func featureOf(name string, told []*Broker, untold bool) Feature {
-	f := Feature{Name: name}
+func featureOf(name string, told []*Broker, untold []Untold) Feature {
+	f := Feature{Name: name, Untold: untold}
 	for _, b := range told {
 		all := b.Features.Or(BrokerFeatures{})
 		bf := BrokerFeature{Broker: b.ID, Epoch: all.Epoch, Min: all.Supported[name].Min, Max: all.Supported[name].Max}
@@ -110,7 +113,7 @@ func featureOf(name string, told []*Broker, untold bool) Feature {
 		}
 		f.Brokers = append(f.Brokers, bf)
 	}
-	f.judge(untold)
+	f.judge(len(untold) > 0)
 	return f
 }
 
@@ -136,7 +139,7 @@ func (f *Feature) judge(untold bool) {
 	add(unsupported, FeatureUnsupported)
 	add(differ, FeatureDisagree)
 	add(untold || !known, FeatureUnknown)
-	add(known && f.Max.Or(level) > level, FeatureUpgradable)
+	add(known && !untold && f.Max.Or(level) > level, FeatureUpgradable)
 	add(len(f.Status) == 0, FeatureOK)
 }
 

@@ -24,6 +24,10 @@ func TestFeatures(t *testing.T) {
 	silent.Brokers = append(silent.Brokers, Broker{ID: 3})
 	fenced := featured([]int16{2}, []int16{2})
 	fenced.Brokers = append(fenced.Brokers, Broker{ID: 2, Fenced: Known(true)})
+	couldFenced := featured([]int16{3}, []int16{2})
+	couldFenced.Brokers = append(couldFenced.Brokers, Broker{ID: 2, Fenced: Known(true)})
+	gone := featured([]int16{3}, []int16{2})
+	gone.Gone = []BrokerID{2}
 	old := featured([]int16{2, 2}, []int16{2, 2})
 	old.Brokers[1].Features = Known(BrokerFeatures{Epoch: Known[int64](2), Levels: map[string]int16{"f": 2}})
 	for _, tt := range []struct {
@@ -38,7 +42,9 @@ func TestFeatures(t *testing.T) {
 		{"one cannot", "[unsupported disagree]", "3", "2", featured([]int16{3, 2}, []int16{3, 3})},
 		{"one does not know the feature", "[unsupported disagree]", "2", "-", old},
 		{"one silent", "[unknown]", "2", "2", silent},
-		{"one fenced", "[ok]", "2", "2", fenced},
+		{"one fenced", "[unknown]", "2", "2", fenced},
+		{"one fenced, the other could", "[unknown]", "2", "3", couldFenced},
+		{"one not listed", "[unknown]", "2", "3", gone},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

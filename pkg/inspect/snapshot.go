@@ -69,6 +69,9 @@ type Snapshot struct {
 	Groups []Group
 	// Access is known with [PartAccess].
 	Access Opt[Access]
+	// Gone are brokers that replicas are assigned to and that are not among Brokers,
+	// by all topics that were told of; sorted.
+	Gone []BrokerID
 	// Failures are what was refused or not answered, in the order of broker,
 	// address, request. Notices among them (see [Failure]) cost no data.
 	Failures []Failure

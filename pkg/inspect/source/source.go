@@ -212,6 +212,9 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 	if p.query.Parts&perBroker != 0 {
 		p.askBrokers(ctx)
 	}
+	if p.query.Parts&facetParts != 0 && p.query.Parts.Has(inspect.PartFenced) && !p.query.Parts.Has(inspect.PartAccess) {
+		p.tellDown()
+	}
 	if p.query.Parts.Has(inspect.PartTransactions) {
 		p.transactions(ctx, boot)
 	}

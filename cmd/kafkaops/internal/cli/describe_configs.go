@@ -30,6 +30,10 @@ are never shown. It needs DESCRIBE_CONFIGS on the cluster and on the topics.
   set          somebody set it to something else than Kafka's default
   disagree     not all brokers have the same value
   not-applied  stored, but not in force
+  fenced       the broker is not there and not asked: a row of "-" and a line on stderr;
+  gone         the exit code does not change
+
+On a terminal settings that are each broker's own, such as broker.rack, share a row.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 		Example: `  kafkaops describe configs -b kafka-1:9092

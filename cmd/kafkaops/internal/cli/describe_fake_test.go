@@ -126,3 +126,48 @@ func TestDescribeHelp(t *testing.T) {
 		}
 	}
 }
+
+// TestDownBrokers: one that is fenced or, before Kafka 4.0, only missed by its
+// replicas is a row of unknowns and a line on stderr. The cluster has told of it,
+// so that the exit code stays.
+func TestDownBrokers(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		args         string
+		exitCode     int // with --exit-code
+		row          string
+		lost, member string // of the line on stderr; of JSON
+	}{
+		{"describe log-dirs", exitUnhealthy, "3\t-\tWORD\t-\t-\t-\t-\t-\t-\t-\t-\tERROR\n", "its log directories are unknown", `"path": null`},
+		{"describe features", exitOK, ";3=-/-/-\n", "its features are unknown", `"finalizedLevel": null`},
+		{"describe configs", exitOK, "broker\t3\t-\t-\t-\t-\tWORD\t-\tERROR\n", "its settings are unknown", `"name": null`},
+	} {
+		for _, fenced := range []bool{true, false} {
+			m := fakekafka.NewModel(3)
+			m.AddTopic("orders", 2, 3)
+			word, cause, line := "fenced", "fenced", "kafkaops: broker 3 (ADDRESS): fenced: the controller does not hear from it; "
+			if fenced {
+				m.Broker(3).Fenced = true
+			} else {
+				word, cause, line = "gone", "not among the live brokers", "kafkaops: broker 3: not among the live brokers, and replicas are assigned to it; "
+			}
+			c := fakekafka.Start(t, m)
+			line = strings.Replace(line, "ADDRESS", c.Addr(3), 1) + tt.lost + "\n"
+			if !fenced {
+				c.Change(func(m *fakekafka.Model) { m.Brokers = m.Brokers[:2] })
+			}
+			at := []string{"-b", c.Addr(1)}
+			row := strings.NewReplacer("WORD", word, "ERROR", cause).Replace(tt.row)
+			for flag, want := range map[string]int{"": exitOK, "--exit-code": tt.exitCode} {
+				stdout, stderr, exit := commandLine(0, strings.Fields(tt.args+" "+flag+" "+strings.Join(at, " "))...)
+				if exit != want || !strings.Contains(stdout, row) || stderr != line || strings.Contains(stdout, "upgradable") {
+					t.Errorf("%s %s: exit %d, want %d with %q and on stderr %q\n%s%s", tt.args, flag, exit, want, row, line, stdout, stderr)
+				}
+			}
+			stdout, _, exit := commandLine(0, strings.Fields(tt.args+" -o json "+strings.Join(at, " "))...)
+			if exit != exitOK || !strings.Contains(stdout, tt.member) || !strings.Contains(stdout, `"error": "`+cause+`"`) || !strings.Contains(stdout, `"complete": true`) {
+				t.Errorf("%s -o json: exit %d, want %s and the cause %q\n%s", tt.args, exit, tt.member, cause, stdout)
+			}
+		}
+	}
+}

@@ -21,9 +21,13 @@ and those that it supports. Controllers are not asked.
 
   unsupported  a broker does not support the finalized level: it will not start again
   disagree     brokers support different levels, or one has not heard of the level yet
-  unknown      a broker did not answer, or tells no features
-  upgradable   all brokers support a higher level
-  ok           none of these`,
+  unknown      a broker did not answer, is fenced, or tells no features: whether the
+               level can be raised is unknown
+  upgradable   all brokers support a higher level (the controllers must, too)
+  ok           none of these
+
+A fenced broker, and one that is not there though replicas are assigned to it, is
+not asked: it has a line on stderr and "-", and does not change the exit code.`,
 		Example: `  kafkaops describe features -b kafka-1:9092
   kafkaops describe features -o json -b kafka-1:9092 | jq '.items[] | {name, finalizedLevel, release}'`,
 		Args: noArguments,

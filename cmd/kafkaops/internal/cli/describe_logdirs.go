@@ -18,14 +18,18 @@ func newDescribeLogDirsCmd(env Env) *cobra.Command {
 		Short: "Each log directory: is it online, how full, what is moving into it?",
 		Long: `Asks every broker for its log directories. It needs DESCRIBE on the cluster. Total and
 free space are of the volume, which directories may share: SAME-VOLUME names those
-that tell the same.`,
+that tell the same.
+
+A fenced broker, and one that is not there though replicas are assigned to it, is
+not asked: it has a row of "-" and a line on stderr, and does not change the exit
+code without --exit-code.`,
 		Example: `  kafkaops describe log-dirs -b kafka-1:9092
   kafkaops describe log-dirs -o json -b kafka-1:9092 | jq '.items[] | select(.error != null)'`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return o.runLogDirs(cmd.Context(), env) },
 	}
 	o.register(cmd, env)
-	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when a directory is offline")
+	cmd.Flags().BoolVar(&o.exitCode, "exit-code", false, "exit with 3 when a directory is offline, or a broker fenced or gone")
 	return cmd
 }
 
@@ -35,6 +39,10 @@ func (o *describeOptions) runLogDirs(ctx context.Context, env Env) error {
 		offline := slices.ContainsFunc(snap.Brokers, func(b inspect.Broker) bool {
 			return slices.ContainsFunc(b.LogDirs.Or(nil), func(d inspect.LogDir) bool { return d.Error != "" })
 		})
-		return !offline, render.LogDirs(out, v, snap)
+		down := slices.ContainsFunc(
+			snap.Untold(func(b *inspect.Broker) bool { return b.LogDirs.IsKnown() }),
+			func(u inspect.Untold) bool { return u.Cause.Down() },
+		)
+		return !offline && !down, render.LogDirs(out, v, snap)
 	})
 }

@@ -131,7 +131,7 @@ var badValues = map[string]map[string]string{
 		"new":         `--type "new": use classic, consumer, share, streams`,
 		"classic,new": `--type "new": use classic, consumer, share, streams`,
 	},
-	"max-lag":         {"-1": "--max-lag -1: a lag is not negative", "10s": `--max-lag "10s": use a whole number`},
+	"max-lag": {"-1": "--max-lag -1: a lag is not negative", "10s": `--max-lag "10s": use a whole number`},
 	"nagios-unreachable": {
 		"critical": "--nagios-unreachable is about --nagios: add that",
 		"warning":  `--nagios-unreachable "warning": use unknown or critical`,

@@ -27,6 +27,10 @@ type configRow struct {
 	*inspect.ConfigReport
 	brokers []inspect.BrokerID
 	topics  int
+	// own are the brokers' values, "id=value", where each may have its own; differ:
+	// they are not all the same.
+	own    []string
+	differ bool
 }
 
 func (r *configRow) add(o *inspect.ConfigReport) {
@@ -35,6 +39,10 @@ func (r *configRow) add(o *inspect.ConfigReport) {
 		return
 	}
 	r.brokers = append(r.brokers, o.Broker)
+	if o.Own() && !sensitiveOrNone(o) {
+		r.own = append(r.own, fmt.Sprintf("%d=%s", o.Broker, o.Value))
+		r.differ = r.differ || !o.Value.Equal(r.Value)
+	}
 }
 
 // ConfigsTable is the table of describe configs. On a terminal brokers that are
@@ -86,8 +94,13 @@ func ConfigsTable(v View, reports []inspect.ConfigReport, all bool) *Table {
 // alike is the same for reports that may share a row.
 func alike(r *inspect.ConfigReport) string {
 	value, known := r.Value.Get()
-	return fmt.Sprintf("%q", []any{r.Scope, r.Name, value, known, r.Source, r.Notes})
+	if r.Own() && r.Scope == inspect.ScopeBroker && known {
+		value = "" // a row for each of a hundred brokers would hide all else
+	}
+	return fmt.Sprintf("%q", []any{r.Scope, r.Name, value, known, r.Source, r.Notes, r.Untold})
 }
+
+func sensitiveOrNone(r *inspect.ConfigReport) bool { return r.Sensitive || !r.Value.IsKnown() }
 
 // groupSettings puts the rows of brokers with the same setting together, in the
 // order in which settings first come.
@@ -116,6 +129,11 @@ func configCells(v View, r *configRow) Row {
 		}
 		entity = Text(noun + joinIDs(r.brokers))
 	}
+	if r.Untold != "" {
+		none := func() Cell { return Text(Unknown) }
+		status := untoldCell(r.Untold)
+		return Row{Cells: []Cell{Text(string(r.Scope)), entity, none(), none(), none(), none(), status, none(), Text(string(r.Untold))}}
+	}
 	if r.topics > 1 {
 		entity.Text += fmt.Sprintf(" and %d more", r.topics-1)
 	}
@@ -131,6 +149,10 @@ func configCells(v View, r *configRow) Row {
 		Text(string(r.Scope)), entity, Text(r.Name), valueCell(v, &r.Config, r.Value), valueCell(v, &r.Config, r.Default()),
 		sourceCell(r.Source), configStatus(r.ConfigReport), change, notes,
 	}}
+	if v.Terminal && r.differ {
+		value := strings.Join(r.own, ",")
+		row.Cells[3] = valueCell(v, &r.Config, inspect.Known(value))
+	}
 	for _, n := range r.Notes {
 		row.Notes = append(row.Notes, Text("      "+n).Styled(Warn))
 	}

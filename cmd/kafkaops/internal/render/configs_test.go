@@ -46,5 +46,18 @@ func TestConfigsScreens(t *testing.T) {
 	screen := func(all bool) func(io.Writer, View, *inspect.Snapshot) error {
 		return func(w io.Writer, v View, s *inspect.Snapshot) error { return Configs(w, v, s, s.Configs(), all) }
 	}
+	racks := healthy()
+	for i, rack := range []string{"a", "b", "a"} {
+		const source = "STATIC_BROKER_CONFIG"
+		racks.Brokers[i].Configs = inspect.Known([]inspect.Config{
+			setting("broker.rack", rack, source+"="+rack), setting("cordoned.log.dirs", "/d", source+"=/d", "DEFAULT_CONFIG="),
+		})
+	}
+	racks.Brokers[1].Configs, racks.Brokers[1].Fenced = inspect.Unknown[[]inspect.Config](), inspect.Known(true)
+	racks.Brokers = append(racks.Brokers, racks.Brokers[2])
+	racks.Brokers[3].ID = 4
+	racks.Brokers[3].Configs = inspect.Known([]inspect.Config{setting("broker.rack", "b", "STATIC_BROKER_CONFIG=b")})
+	racks.Gone = []inspect.BrokerID{5}
+	defer checkFacets(t, "racks.txtar", facet{"racks", racks, screen(false)})
 	checkFacets(t, "configs.txtar", facet{"remarkable", configured(), screen(false)}, facet{"all", configured(), screen(true)})
 }

@@ -24,7 +24,8 @@ func Features(w io.Writer, v View, s *inspect.Snapshot, features []inspect.Featu
 	return err
 }
 
-// FeaturesTable is the table of describe features. Where brokers differ, lines
+// FeaturesTable is the table of describe features. Where brokers differ, or one
+// told nothing, lines
 // below the feature say how; the wide form says so always.
 func FeaturesTable(v View, features []inspect.Feature) *Table {
 	t := &Table{Columns: []Column{
@@ -36,14 +37,15 @@ func FeaturesTable(v View, features []inspect.Feature) *Table {
 		{Name: "EPOCH", Right: true, Spare: cheap},
 		{Name: "BROKERS", Only: InPipe},
 	}}
+	items := FeatureItems(features)
 	for i := range features {
 		f := &features[i]
 		row := Row{Cells: []Cell{
 			Text(f.Name), levelCell(f, f.Level), commonRange(f), maxSupported(f),
-			Text(joinWords(f.Status)).Styled(featureStyle(f.Status)), Number(f.Epoch), Text(brokersField(f)),
+			Text(joinWords(f.Status)).Styled(featureStyle(f.Status)), Number(f.Epoch), Text(brokersField(items[i].Brokers)),
 		}}
 		row.Cells[4].Pipe = strings.ReplaceAll(row.Cells[4].Pipe, ", ", ",")
-		if v.wide() || slices.Contains(f.Status, inspect.FeatureDisagree) {
+		if v.wide() || slices.Contains(f.Status, inspect.FeatureDisagree) || len(f.Untold) > 0 {
 			for _, line := range whoHas(f) {
 				row.Notes = append(row.Notes, Text("      "+line).Styled(Dim))
 			}
@@ -125,6 +127,9 @@ func whoHas(f *inspect.Feature) []string {
 		}
 		groups[what] = append(groups[what], b.Broker)
 	}
+	for _, u := range f.Untold {
+		groups[string(u.Cause)] = append(groups[string(u.Cause)], u.Broker)
+	}
 	out := make([]string, 0, len(groups))
 	for what, brokers := range groups {
 		noun := "broker "
@@ -140,10 +145,10 @@ func whoHas(f *inspect.Feature) []string {
 }
 
 // brokersField has every broker as id=level/min/max.
-func brokersField(f *inspect.Feature) string {
-	parts := make([]string, 0, len(f.Brokers))
-	for _, b := range f.Brokers {
-		parts = append(parts, fmt.Sprintf("%d=%s/%d/%d", b.Broker, b.Level, b.Min, b.Max))
+func brokersField(items []BrokerFeatureItem) string {
+	parts := make([]string, 0, len(items))
+	for _, b := range items {
+		parts = append(parts, fmt.Sprintf("%d=%s/%s/%s", b.Broker, b.FinalizedLevel, b.MinSupported, b.MaxSupported))
 	}
 	return strings.Join(parts, ";")
 }

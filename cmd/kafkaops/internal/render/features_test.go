@@ -30,5 +30,10 @@ func features(w io.Writer, v View, s *inspect.Snapshot) error { return Features(
 
 func TestFeaturesScreens(t *testing.T) {
 	t.Parallel()
-	checkFacets(t, "features.txtar", facet{"half upgraded", halfUpgraded(), features}, facet{"none", healthy(), features})
+	down := halfUpgraded()
+	down.Brokers = down.Brokers[:2]
+	down.Brokers[0].Fenced, down.Brokers[0].Features = inspect.Known(true), inspect.Unknown[inspect.BrokerFeatures]()
+	down.Gone = []inspect.BrokerID{3}
+	checkFacets(t, "features.txtar",
+		facet{"half upgraded", halfUpgraded(), features}, facet{"brokers down", down, features}, facet{"none", healthy(), features})
 }

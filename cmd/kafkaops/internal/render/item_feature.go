@@ -1,6 +1,11 @@
 package render
 
-import "github.com/kafkaops/kafkaops/pkg/inspect"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
 
 // KindFeature is describe features: FeatureItem, sorted by name.
 const KindFeature Kind = "Feature"
@@ -22,7 +27,7 @@ type FeatureItem struct {
 	// disagree (brokers differ), unknown (a broker did not tell), upgradable (all
 	// support a higher level), or ok alone.
 	Status []inspect.FeatureStatus `json:"status"`
-	// Brokers is sorted by id and holds those that told.
+	// Brokers is sorted by id. Of those that told nothing all but Error is null.
 	Brokers []BrokerFeatureItem `json:"brokers"`
 }
 
@@ -32,8 +37,11 @@ type BrokerFeatureItem struct {
 	Epoch          inspect.Opt[int64] `json:"epoch"`
 	FinalizedLevel inspect.Opt[int16] `json:"finalizedLevel"`
 	// MinSupported and MaxSupported are both 0 where it does not know the feature.
-	MinSupported int16 `json:"minSupported"`
-	MaxSupported int16 `json:"maxSupported"`
+	MinSupported inspect.Opt[int16] `json:"minSupported"`
+	MaxSupported inspect.Opt[int16] `json:"maxSupported"`
+	// Error is why it told nothing: fenced, not among the live brokers, no answer or
+	// not told; null where it told.
+	Error inspect.Opt[string] `json:"error"`
 }
 
 // FeatureItems are the items of describe features.
@@ -49,8 +57,15 @@ func FeatureItems(features []inspect.Feature) []FeatureItem {
 			item.Release = inspect.Known(f.LevelName(level))
 		}
 		for _, b := range f.Brokers {
-			item.Brokers = append(item.Brokers, BrokerFeatureItem{b.Broker, b.Epoch, b.Level, b.Min, b.Max})
+			item.Brokers = append(item.Brokers, BrokerFeatureItem{
+				Broker: b.Broker, Epoch: b.Epoch, FinalizedLevel: b.Level,
+				MinSupported: inspect.Known(b.Min), MaxSupported: inspect.Known(b.Max),
+			})
 		}
+		for _, u := range f.Untold {
+			item.Brokers = append(item.Brokers, BrokerFeatureItem{Broker: u.Broker, Error: inspect.Known(string(u.Cause))})
+		}
+		slices.SortFunc(item.Brokers, func(a, b BrokerFeatureItem) int { return cmp.Compare(a.Broker, b.Broker) })
 		items = append(items, item)
 	}
 	return items

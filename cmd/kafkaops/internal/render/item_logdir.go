@@ -1,16 +1,23 @@
 package render
 
-import "github.com/kafkaops/kafkaops/pkg/inspect"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
 
 // KindLogDir is describe log-dirs: DirItem, by broker and path.
 const KindLogDir Kind = "LogDir"
 
-// DirItem is one log directory of one broker.
+// DirItem is one log directory of one broker, or a broker that told none: then
+// Path and all that is unknown is null, and the lists are empty.
 type DirItem struct {
-	Broker inspect.BrokerID `json:"broker"`
-	Path   string           `json:"path"`
-	// Error is Kafka's name of the error where the directory is offline, else null.
-	// What an offline directory holds is unknown.
+	Broker inspect.BrokerID    `json:"broker"`
+	Path   inspect.Opt[string] `json:"path"`
+	// Error is Kafka's name of the error where the directory is offline, or why the
+	// broker told none: fenced, not among the live brokers or no answer; else
+	// null. What an offline directory holds is unknown.
 	Error inspect.Opt[string] `json:"error"`
 	// Cordoned directories get no new replicas (KIP-1066); null where the broker
 	// cannot say.
@@ -51,7 +58,7 @@ func DirItems(s *inspect.Snapshot) []DirItem {
 	for i := range reports {
 		r := &reports[i]
 		item := DirItem{
-			Broker: r.Broker, Path: r.Path, Cordoned: r.Cordoned, TotalBytes: r.TotalBytes, UsableBytes: r.UsableBytes,
+			Broker: r.Broker, Path: inspect.Known(r.Path), Cordoned: r.Cordoned, TotalBytes: r.TotalBytes, UsableBytes: r.UsableBytes,
 			SharesVolumeWith: list(r.SharesWith), ReplicasBytes: r.ReplicasBytes, Moves: []DirMoveItem{},
 		}
 		if r.Error != "" {
@@ -64,5 +71,14 @@ func DirItems(s *inspect.Snapshot) []DirItem {
 		}
 		items = append(items, item)
 	}
+	for _, u := range s.Untold(func(b *inspect.Broker) bool { return b.LogDirs.IsKnown() }) {
+		if !u.Cause.Row() {
+			continue
+		}
+		items = append(items, DirItem{
+			Broker: u.Broker, Error: inspect.Known(string(u.Cause)), SharesVolumeWith: []string{}, Moves: []DirMoveItem{},
+		})
+	}
+	slices.SortStableFunc(items, func(a, b DirItem) int { return cmp.Compare(a.Broker, b.Broker) })
 	return items
 }

@@ -52,11 +52,11 @@ func LogDirsTable(v View, items []DirItem) *Table {
 			shares.Text = "with " + v.count(len(d.SharesVolumeWith), "other", "others")
 		}
 		row := Row{Cells: []Cell{
-			Text(strconv.Itoa(int(d.Broker))), Text(d.Path), dirState(d),
+			Text(strconv.Itoa(int(d.Broker))), Text(d.Path.Or(Unknown)), dirState(d),
 			bytesCell(d.TotalBytes), bytesCell(d.UsableBytes), usedCell(d), Number(d.Replicas), bytesCell(d.ReplicasBytes),
 			moves, shares, into, failure,
 		}}
-		if offline {
+		if offline && d.Path.IsKnown() {
 			row.Notes = append(row.Notes, Text("        "+e).Styled(Bad))
 		}
 		for j := range d.Moves {
@@ -68,13 +68,24 @@ func LogDirsTable(v View, items []DirItem) *Table {
 }
 
 func dirState(d *DirItem) Cell {
-	if d.Error.IsKnown() {
+	switch e, failed := d.Error.Get(); {
+	case failed && !d.Path.IsKnown():
+		return untoldCell(inspect.UntoldCause(e))
+	case failed:
 		return Text("offline").Styled(Bad)
 	}
 	if d.Cordoned.Or(false) {
 		return Text("cordoned").Styled(Warn)
 	}
 	return Text("ok").Styled(Good)
+}
+
+// untoldCell is a word for what became of a broker.
+func untoldCell(c inspect.UntoldCause) Cell {
+	word := map[inspect.UntoldCause]string{
+		inspect.UntoldFenced: "fenced", inspect.UntoldGone: "gone", inspect.UntoldSilent: "no answer", inspect.UntoldRefused: Unknown,
+	}[c]
+	return Cell{Text: word, Pipe: strings.ReplaceAll(word, " ", "-"), Style: Warn}
 }
 
 // usedCell is how full the volume is, by whatever lies on it. It stands out where

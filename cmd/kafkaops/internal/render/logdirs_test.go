@@ -26,5 +26,10 @@ func TestLogDirsScreens(t *testing.T) {
 		{Path: "/disk3/kafka", Error: "KAFKA_STORAGE_ERROR"},
 	})
 	s.Brokers[2].LogDirs = inspect.Unknown[[]inspect.LogDir]()
-	checkFacets(t, "logdirs.txtar", facet{"a cluster", s, LogDirs})
+	down := healthy()
+	down.Brokers[0].LogDirs = inspect.Known([]inspect.LogDir{{Path: "/d", ReplicasBytes: inspect.Known[int64](7)}})
+	down.Brokers[1].Fenced, down.Brokers[1].Reachable, down.Brokers[1].LogDirs = inspect.Known(true), inspect.Unknown[bool](), inspect.Unknown[[]inspect.LogDir]()
+	down.Brokers[2].Reachable, down.Brokers[2].LogDirs = inspect.Known(false), inspect.Unknown[[]inspect.LogDir]()
+	down.Gone = []inspect.BrokerID{4}
+	checkFacets(t, "logdirs.txtar", facet{"a cluster", s, LogDirs}, facet{"brokers down", down, LogDirs})
 }

@@ -211,13 +211,13 @@ func (f *File) set(c *Context, e entry) (err error) {
 }
 
 // scalar is a text, as it is written: an id of digits alone is not taken for a
-// number.
+// number. An empty one is none, in quotes too: tools write current-context: "".
 func (f *File) scalar(e entry) (string, error) {
 	n := target(e.value)
 	switch {
 	case n.Kind != yaml.ScalarNode:
 		return "", f.errorf(e, "takes one text, not a list or a mapping")
-	case n.Tag == "!!null":
+	case n.Tag == "!!null", n.Value == "":
 		return "", nil
 	case !printable(n.Value):
 		return "", f.errorf(e, "takes a text on one line")

@@ -129,6 +129,8 @@ func TestErrors(t *testing.T) {
 		{"contexts: [a]", ":1: contexts: is no mapping: write name: value, a line each"},
 		{"contexts:\n  a: b: 1", ":2: no YAML: mapping values are not allowed in this context"},
 		{"contexts:\n  a: kafka-1:9092", ":2: contexts.a: is no mapping: write name: value, a line each"},
+		{prod + "bootstrap-server: SASL_SSL://user:hush@a:1", `:3: contexts.prod.bootstrap-server: bootstrap server "…@a:1" holds an @: user and password belong into the command config`},
+		{prod + "jmx: *hush", ": no YAML: a text that begins with * stands for another one, which there is not: write it in quotes"},
 		{"hello", ":1: the file: is no mapping: write name: value, a line each"},
 		{"a:\n\tb: 1", ":2: no YAML: found character that cannot start any token"},
 		{"a: \xff", ": no YAML: invalid leading UTF-8 octet"},

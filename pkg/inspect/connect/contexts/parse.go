@@ -92,6 +92,8 @@ func (f *File) syntaxError(err error) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("%s: no YAML: %w", f.Path, err)
+	case strings.HasPrefix(m[2], "unknown anchor"): // the library shows the name: it may be a password
+		return fmt.Errorf("%s: no YAML: a text that begins with * stands for another one, which there is not: write it in quotes", f.Path)
 	case m[1] == "":
 		return fmt.Errorf("%s: no YAML: %s", f.Path, m[2])
 	}

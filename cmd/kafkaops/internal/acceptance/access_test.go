@@ -297,7 +297,8 @@ func accessDenied(t *testing.T, c *kafkatest.Cluster) {
 	describe := []kmsg.ACLOperation{kmsg.ACLOperationDescribe}
 	allow(t, c, denied, nil)
 	for _, a := range []kafkatest.ACL{
-		{Type: kmsg.ACLResourceTypeTopic, Name: "*"}, {Type: kmsg.ACLResourceTypeGroup, Name: "*"},
+		{Type: kmsg.ACLResourceTypeTopic, Name: "*"},
+		{Type: kmsg.ACLResourceTypeGroup, Name: "*"},
 		{Type: kmsg.ACLResourceTypeGroup, Name: "billing", Deny: true},
 	} {
 		a.Principal, a.Operations = "User:"+blind, describe
@@ -309,7 +310,9 @@ func accessDenied(t *testing.T, c *kafkatest.Cluster) {
 	// By command: describe topics, lag groups.
 	needs := func(user string) (topics, groups string) {
 		items := accessItems(t, as(t, c, user, "check access -o json"), 3)
-		word := func(n render.AccessNeedItem) string { return fmt.Sprintf("%s %s %v %s", n.Status, n.Seen, n.Without, n.All) }
+		word := func(n render.AccessNeedItem) string {
+			return fmt.Sprintf("%s %s %v %s", n.Status, n.Seen, n.Without, n.All)
+		}
 		return word(items[1].Parts[0].Needs[0]), word(items[10].Parts[0].Needs[0])
 	}
 	topics, groups := needs(blind)
@@ -318,6 +321,29 @@ func accessDenied(t *testing.T, c *kafkatest.Cluster) {
 	topics, groups = needs(denied)
 	equal(t, "topics of who may describe the cluster", topics, "partly 3 [payments] true")
 	equal(t, "groups of who may describe the cluster", groups, "works 2 [] true")
+
+	// What a group reads of the denied topic is hidden, and so its lag unknown.
+	clerk, err := kgo.NewClient(kgo.SeedBrokers(c.Bootstrap()...), kgo.ConsumerGroup("clerks"), kgo.ConsumeTopics("orders", "payments"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(clerk.CloseAllowingRebalance)
+	c.ProduceRecords(t, "payments", 0, 5, kafkatest.AcksAll, 10)
+	kafkatest.Eventually(t, soon, func() error {
+		clerk.PollFetches(t.Context())
+		if err := clerk.CommitUncommittedOffsets(t.Context()); err != nil {
+			return err
+		}
+		d, err := decode[render.GroupItem](as(t, c, denied, "lag groups clerks -o json"))
+		if err != nil || d.Complete || len(d.Items) != 1 || d.Items[0].Lag.IsKnown() || !d.Items[0].Unknown.Equal(inspect.Known(1)) || len(d.Items[0].Partitions) < 2 {
+			return fmt.Errorf("%v, %+v", err, d)
+		}
+		return nil
+	})
+	r := as(t, c, denied, "lag groups clerks").want(t, 1)
+	if !strings.Contains(r.stderr, "the lag of groups that read topic payments is unknown") || strings.Contains(r.stdout, "no such topic") {
+		t.Errorf("%v", r)
+	}
 }
 
 // paste runs a kafka-acls.sh command as who may do everything.

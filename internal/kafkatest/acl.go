@@ -10,7 +10,7 @@ import (
 // ClusterResource is the name of the one resource of type cluster.
 const ClusterResource = "kafka-cluster"
 
-// An ACL allows a principal operations on one resource, from any host.
+// An ACL allows or denies a principal operations on one resource, from any host.
 type ACL struct {
 	// Principal is like User:alice, or User:CN=alice for a certificate.
 	Principal string
@@ -18,6 +18,8 @@ type ACL struct {
 	// Name is exact, or * for all; ClusterResource for the cluster.
 	Name       string
 	Operations []kmsg.ACLOperation
+	// Deny denies the operations instead, whatever else allows them.
+	Deny bool
 }
 
 // Allow makes ACLs, and waits until every broker that runs obeys them. It needs
@@ -34,6 +36,9 @@ func (c *Cluster) Allow(tb testing.TB, acls ...ACL) {
 			creation.ResourceType, creation.ResourceName = acl.Type, acl.Name
 			creation.ResourcePatternType = kmsg.ACLResourcePatternTypeLiteral
 			creation.Operation, creation.PermissionType = operation, kmsg.ACLPermissionTypeAllow
+			if acl.Deny {
+				creation.PermissionType = kmsg.ACLPermissionTypeDeny
+			}
 			req.Creations = append(req.Creations, creation)
 		}
 	}

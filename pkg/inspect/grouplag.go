@@ -101,8 +101,10 @@ func (g *Group) lag(topics map[string]*Topic) GroupLag {
 	known, unknown := 0, 0
 	for i := range l.Partitions {
 		p := &l.Partitions[i]
-		couldNotTell := p.Note != "" // of the commit itself
-		p.locate(topics[p.Topic])
+		t := topics[p.Topic]
+		// Of the commit itself, or of a topic whose commits are hidden with it.
+		couldNotTell := p.Note != "" || t != nil && t.Error != ""
+		p.locate(t)
 		p.measure()
 		lag, ok := p.Lag.Get()
 		switch {

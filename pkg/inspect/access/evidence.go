@@ -114,7 +114,10 @@ func (e *evidence) grant(acl inspect.ACL) Grant {
 		return g
 	}
 	everywhere, tried := e.access.Everywhere[acl]
-	g.All = g.All || everywhere
+	g.Everywhere = everywhere
+	// Without an authorizer nothing is hidden; with one, a rule for all names does
+	// not tell that no other one denies.
+	g.All = g.All || e.access.Authorizer.Equal(inspect.Known(false))
 	switch {
 	case len(g.Without) > 0 && (g.Seen > 0 || everywhere): // a rule for all, and another that denies
 		g.Status = Partly

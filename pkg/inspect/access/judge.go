@@ -87,6 +87,10 @@ type Grant struct {
 	// All: these are all names that there are. False: others may be hidden, and Kafka
 	// does not tell how many.
 	All bool
+	// Everywhere: it is granted on a name that nothing has, so by a rule for all
+	// names. Only names that are denied, or with allow.everyone.if.no.acl.found those
+	// that others have rules for, are then without it.
+	Everywhere bool
 }
 
 // OK reports whether every command that the cluster can serve works.

@@ -44,6 +44,9 @@ func parseAddresses(list, noun, host, port string) ([]string, error) {
 		if addr == "" {
 			continue
 		}
+		if at := strings.LastIndexByte(addr, '@'); at >= 0 { // not shown: a password stands before it
+			return nil, fmt.Errorf("%s %q holds an @: user and password belong into the command config", noun, "…"+addr[at:])
+		}
 		name, number, err := net.SplitHostPort(addr)
 		if err != nil || name == "" {
 			return nil, fmt.Errorf("%s %q is not host:port (such as %s:%s, or [::1]:%s)", noun, addr, host, port, port)

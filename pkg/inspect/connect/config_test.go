@@ -38,6 +38,10 @@ func TestParseBootstrap(t *testing.T) {
 		{list: "a:65536", err: `port "65536" is not a number from 1 to 65535`},
 		{list: "a:-1", err: `port "-1" is not a number from 1 to 65535`},
 		{list: "a:1,b", err: `"b" is not host:port`},
+		{list: "user:hush@a:1", err: `"…@a:1" holds an @: user and password belong into the command config`},
+		{list: "hush@a:1", err: `"…@a:1" holds an @`},
+		{list: "SASL_SSL://u:hu@sh@a:1", err: `"…@a:1" holds an @`},
+		{list: "user:hush@", err: `"…@" holds an @`},
 		{list: "a:1;b:2", err: `"a:1;b:2" is not host:port`},
 	} {
 		got, err := ParseBootstrap(tt.list)
@@ -46,6 +50,9 @@ func TestParseBootstrap(t *testing.T) {
 		}
 		if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("ParseBootstrap(%q) = %v, want an error with %q", tt.list, err, tt.err)
+		}
+		if err != nil && strings.Contains(err.Error(), "hu") {
+			t.Errorf("ParseBootstrap(%q) shows the password: %v", tt.list, err)
 		}
 	}
 }

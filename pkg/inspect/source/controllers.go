@@ -54,12 +54,8 @@ func (p *pass) begin(ctx context.Context) (*connect.Conn, error) {
 // quorumAtControllers asks for the quorum at the controllers' own listener.
 func (p *pass) quorumAtControllers(ctx context.Context) {
 	who := p.describeControllers(ctx)
-	theirs, told := who.clusterID.Get()
-	if ours, ok := p.snap.ClusterID.Get(); ok && told && ours != theirs {
-		p.fail(inspect.Failure{
-			Address: who.addr, Request: describeCluster, Phase: inspect.PhaseRequest,
-			Error: fmt.Sprintf("these controllers are of cluster %s, the brokers of %s", theirs, ours), Lost: lostQuorum,
-		})
+	if p.ofAnother(who.clusterID) {
+		p.fail(p.otherCluster(who.addr, who.clusterID))
 		return
 	}
 	p.askControllers(ctx, who)
@@ -79,12 +75,15 @@ type controllers struct {
 	// tell, or cannot (before Kafka 3.7).
 	clusterID inspect.Opt[string]
 	all       []string
+	// told is what each that has answered says of its cluster.
+	told map[string]inspect.Opt[string]
 	// failures are of those that did not answer.
 	failures []inspect.Failure
 }
 
 // describeControllers asks all controllers whose addresses are known which cluster
-// theirs is and where the others are. The first that tells is enough. Other than
+// theirs is and where the others are. The first that tells is enough, unless it is
+// of another cluster than the one that is meant: a list may hold both. Other than
 // brokers they want ALTER on the cluster for it, so that a refusal is no failure:
 // the addresses that are known have to do.
 func (p *pass) describeControllers(ctx context.Context) controllers {
@@ -95,18 +94,36 @@ func (p *pass) describeControllers(ctx context.Context) controllers {
 	for _, addr := range given {
 		go func() { answers <- p.describeController(ctx, addr) }()
 	}
-	var who controllers
+	who := controllers{told: map[string]inspect.Opt[string]{}}
+	var stranger *controllers
 	for range given {
 		a := <-answers
-		if a.clusterID.IsKnown() {
-			return a
+		if a.addr != "" {
+			who.told[a.addr] = a.clusterID
 		}
-		if who.addr == "" {
+		switch {
+		case a.clusterID.IsKnown() && !p.ofAnother(a.clusterID):
+			a.told = who.told
+			return a
+		case a.clusterID.IsKnown():
+			stranger = &a
+		case who.addr == "":
 			who.addr = a.addr
 		}
 		who.failures = append(who.failures, a.failures...)
 	}
+	if who.addr == "" && stranger != nil {
+		return *stranger
+	}
 	return who
+}
+
+// ofAnother reports whether a controller that told this id is of another cluster
+// than the brokers or, where none is known, than the expected one.
+func (p *pass) ofAnother(told inspect.Opt[string]) bool {
+	id, known := told.Get()
+	meant := p.snap.ClusterID.Or(p.src.expected)
+	return known && meant != "" && id != meant
 }
 
 func (p *pass) describeController(ctx context.Context, addr string) controllers {
@@ -163,14 +180,20 @@ func (p *pass) askControllers(ctx context.Context, who controllers) {
 		addr string
 		q    *inspect.Quorum
 		err  error
+		// other is of another cluster, or did not say when it was asked which.
+		other *inspect.Failure
 	}
 	answers := make(chan answer, len(asked))
 	each, cancel := context.WithCancel(ctx)
 	defer cancel()
 	for _, addr := range asked {
 		go func() {
+			if f := p.stranger(each, who, addr); f != nil {
+				answers <- answer{addr: addr, other: f}
+				return
+			}
 			q, err := p.askQuorum(each, p.src.controllers, addr)
-			answers <- answer{addr, q, err}
+			answers <- answer{addr: addr, q: q, err: err}
 		}()
 	}
 	standby := 0
@@ -179,6 +202,8 @@ func (p *pass) askControllers(ctx context.Context, who controllers) {
 		a := <-answers
 		var refused *codeError
 		switch {
+		case a.other != nil:
+			failures = append(failures, *a.other)
 		case a.err == nil:
 			p.setQuorum(ctx, a.q, p.src.controllers, a.addr)
 			return
@@ -205,6 +230,36 @@ func (p *pass) askControllers(ctx context.Context, who controllers) {
 		f.Lost = "the controllers' state is unknown"
 	}
 	p.fail(f)
+}
+
+// stranger is why a controller that was named must not be asked for the quorum:
+// it is of another cluster than who, or did not answer when it was asked which;
+// nil where nothing is wrong with it. Those that who tells of are of its cluster.
+func (p *pass) stranger(ctx context.Context, who controllers, addr string) *inspect.Failure {
+	if addr == who.addr || slices.Contains(who.all, addr) {
+		return nil
+	}
+	told, answered := who.told[addr]
+	if !answered {
+		a := p.describeController(ctx, addr)
+		if len(a.failures) > 0 {
+			return &a.failures[0]
+		}
+		told = a.clusterID
+	}
+	if !p.ofAnother(told) {
+		return nil
+	}
+	f := p.otherCluster(addr, told)
+	return &f
+}
+
+// otherCluster is the failure of a controller that is not of the brokers' cluster.
+func (p *pass) otherCluster(addr string, told inspect.Opt[string]) inspect.Failure {
+	return inspect.Failure{
+		Address: addr, Request: describeCluster, Phase: inspect.PhaseRequest, Lost: lostQuorum,
+		Error: fmt.Sprintf("these controllers are of cluster %s, the brokers of %s", told, p.snap.ClusterID),
+	}
 }
 
 // notActive reports whether a controller says that another one is active, or none.

@@ -150,6 +150,50 @@ func TestControllersThatFail(t *testing.T) {
 	}
 }
 
+// TestControllersOfTwoClusters: of those that are named, the ones of the brokers'
+// cluster tell, or of the expected one, and never another's.
+func TestControllersOfTwoClusters(t *testing.T) {
+	t.Parallel()
+	ours := fakekafka.NewControllers(3)
+	ours.Quorum.Epoch = 7
+	theirs := fakekafka.NewControllers(3)
+	theirs.ClusterID, theirs.Quorum.Epoch = "other", 99
+	our, their := fakekafka.Start(t, ours), fakekafka.Start(t, theirs)
+	brokers := fakekafka.Start(t, quorumModel())
+	expect := source.ExpectCluster(ours.ClusterID)
+	// Ours that leads is slow, so that theirs has every chance.
+	our.Break(101, fakekafka.Faults{Delay: map[kmsg.Key]time.Duration{kmsg.DescribeQuorum: 50 * time.Millisecond, kmsg.DescribeCluster: 50 * time.Millisecond}})
+	for _, named := range [][]string{
+		{our.Addr(103), their.Addr(101)}, {their.Addr(101), our.Addr(103)}, {their.Addr(101), our.Addr(101)}, {their.Addr(103), their.Addr(101), our.Addr(102)},
+	} {
+		for name, ask := range map[string]func() (*inspect.Snapshot, error){
+			"brokers":  func() (*inspect.Snapshot, error) { return askedAt(t, brokers.Addrs(), named, ample) },
+			"expected": func() (*inspect.Snapshot, error) { return askedAt(t, nil, named, ample, expect) },
+		} {
+			for range 5 { // whoever answers first
+				s, err := ask()
+				if err != nil {
+					t.Fatalf("%s, at %v: %v", name, named, err)
+				}
+				if q := s.Quorum.Or(inspect.Quorum{}); q.Epoch != inspect.Known[inspect.Epoch](7) || !s.Complete() {
+					t.Errorf("%s, at %v: got %+v, failures %s", name, named, q, texts(s.Failures))
+				}
+			}
+		}
+	}
+	// Who may not tell is asked, and theirs that told is not.
+	our.Change(deny(kmsg.DescribeCluster))
+	for range 5 {
+		s, err := askedAt(t, brokers.Addrs(), []string{our.Addr(101), their.Addr(101)}, ample)
+		if err != nil || s.Quorum.Or(inspect.Quorum{}).Epoch != inspect.Known[inspect.Epoch](7) {
+			t.Errorf("one does not tell: got %v", err)
+		}
+	}
+	if n := their.Count(kmsg.DescribeQuorum); n > 0 {
+		t.Errorf("the other cluster was asked %d times", n)
+	}
+}
+
 func deny(keys ...kmsg.Key) func(*fakekafka.Model) {
 	return func(m *fakekafka.Model) { m.Deny = keys }
 }

@@ -70,7 +70,9 @@ func (p *pass) groups(ctx context.Context, boot *connect.Conn) {
 		c.tellFailure(p.query.Groups.Keep == nil && found)
 	}
 	if p.query.ForGroups {
-		p.keepGroupsTopics()
+		used := p.groupsTopics()
+		p.unseenTopicsOfGroups(ctx, boot, used)
+		p.keepGroupsTopics(used)
 	}
 }
 
@@ -160,9 +162,8 @@ func (p *pass) leaderlessCoordinators() (leaderless []int32, of int) {
 	return leaderless, of
 }
 
-// keepGroupsTopics drops the topics that no group has to do with, and what could
-// not be told of them.
-func (p *pass) keepGroupsTopics() {
+// groupsTopics are those that groups have committed for or been assigned.
+func (p *pass) groupsTopics() map[string]bool {
 	used := map[string]bool{}
 	for i := range p.snap.Groups {
 		g := &p.snap.Groups[i]
@@ -175,6 +176,12 @@ func (p *pass) keepGroupsTopics() {
 			}
 		}
 	}
+	return used
+}
+
+// keepGroupsTopics drops the topics that no group has to do with, and what could
+// not be told of them.
+func (p *pass) keepGroupsTopics(used map[string]bool) {
 	p.snap.Topics = slices.DeleteFunc(p.snap.Topics, func(t inspect.Topic) bool { return !used[t.Name] })
 	p.mu.Lock() // the quorum is asked meanwhile, and may fail
 	defer p.mu.Unlock()

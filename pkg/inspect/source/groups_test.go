@@ -671,3 +671,44 @@ func TestOtherTopicsAreNotTheGroupsConcern(t *testing.T) {
 		}
 	}
 }
+
+// TestHiddenTopicsOfGroups: a topic that a group's member reads and that the
+// credentials may not see is no deleted one. Kafka hides its commits as well, so
+// that a sum without it is not the group's lag.
+func TestHiddenTopicsOfGroups(t *testing.T) {
+	t.Parallel()
+	for _, hidden := range []bool{true, false} {
+		m := fakekafka.NewModel(1)
+		for _, name := range []string{"seen", "other"} {
+			m.AddTopic(name, 1, 1).Partitions[0].HW = 100
+		}
+		m.Topic("other").DenyDescribe = hidden
+		g := m.AddGroup("g", fakekafka.ClassicGroup)
+		g.Coordinator = 1
+		g.Join("g-1", "seen", 0)
+		g.Join("g-2", "other", 0)
+		g.Commit("seen", 0, 90)
+		if !hidden {
+			m.Topics = m.Topics[:1]
+		}
+		c := fakekafka.Start(t, m)
+		s := groupPass(t, c.Bootstrap(), ample, source.GroupQuery{})
+		lag := s.GroupLags()[0]
+		other := lag.Partitions[0]
+		switch {
+		case hidden:
+			const want = "TOPIC_AUTHORIZATION_FAILED; the lag of groups that read topic other is unknown; grant DESCRIBE on the topic"
+			if lag.Lag.IsKnown() || lag.LagKnown != inspect.Known[int64](10) || lag.UnknownPartitions != inspect.Known(1) {
+				t.Errorf("hidden: got lag %s, known %s, unknown %s; want none, 10, 1", lag.Lag, lag.LagKnown, lag.UnknownPartitions)
+			}
+			if other.Gone || other.Note != "TOPIC_AUTHORIZATION_FAILED" || s.Complete() || !strings.Contains(texts(s.Failures), want) {
+				t.Errorf("hidden: got %+v, failures %s, want %q", other, texts(s.Failures), want)
+			}
+		case lag.Lag != inspect.Known[int64](10) || !other.Gone || other.Note != "no such topic" || !s.Complete():
+			t.Errorf("deleted: got lag %s, %+v, failures %s", lag.Lag, other, texts(s.Failures))
+		}
+		if created := c.Created(); len(created) > 0 {
+			t.Errorf("asking created %q", created)
+		}
+	}
+}

@@ -46,12 +46,14 @@ const (
 	onlyTopic  = "only-topic"
 	monitor    = "monitor" // by the README
 	prefixed   = "team"    // by the README
+	blind      = "blind"   // all topics and groups but one, and not the cluster
+	denied     = "denied"  // everything but one topic
 )
 
 // TestAccess tries credentials of every kind on a Kafka with its
 // StandardAuthorizer.
 func TestAccess(t *testing.T) {
-	passwords := map[string]string{onlyOrders: accessPassword, onlyTopic: accessPassword, monitor: accessPassword, prefixed: accessPassword}
+	passwords := map[string]string{onlyOrders: accessPassword, onlyTopic: accessPassword, blind: accessPassword, denied: accessPassword, monitor: accessPassword, prefixed: accessPassword}
 	for user := range accessUsers {
 		passwords[user] = accessPassword
 	}
@@ -72,6 +74,7 @@ func TestAccess(t *testing.T) {
 	t.Run("implied", func(t *testing.T) { accessImplied(t, c) })
 	t.Run("commands", func(t *testing.T) { accessCommands(t, c) })
 	t.Run("hidden", func(t *testing.T) { accessHidden(t, c) })
+	t.Run("denied", func(t *testing.T) { accessDenied(t, c) })
 	t.Run("README", func(t *testing.T) { accessREADME(t, c) })
 }
 
@@ -287,6 +290,60 @@ func accessHidden(t *testing.T, c *kafkatest.Cluster) {
 		paste(t, c, command)
 	}
 	accessItems(t, eventually(t, c, onlyOrders), 0)
+}
+
+// accessDenied: a rule for all names does not tell that no other one denies some.
+func accessDenied(t *testing.T, c *kafkatest.Cluster) {
+	describe := []kmsg.ACLOperation{kmsg.ACLOperationDescribe}
+	allow(t, c, denied, nil)
+	for _, a := range []kafkatest.ACL{
+		{Type: kmsg.ACLResourceTypeTopic, Name: "*"},
+		{Type: kmsg.ACLResourceTypeGroup, Name: "*"},
+		{Type: kmsg.ACLResourceTypeGroup, Name: "billing", Deny: true},
+	} {
+		a.Principal, a.Operations = "User:"+blind, describe
+		c.Allow(t, a)
+	}
+	for _, user := range []string{blind, denied} {
+		c.Allow(t, kafkatest.ACL{Principal: "User:" + user, Type: kmsg.ACLResourceTypeTopic, Name: "payments", Operations: describe, Deny: true})
+	}
+	// By command: describe topics, lag groups.
+	needs := func(user string) (topics, groups string) {
+		items := accessItems(t, as(t, c, user, "check access -o json"), 3)
+		word := func(n render.AccessNeedItem) string {
+			return fmt.Sprintf("%s %s %v %s", n.Status, n.Seen, n.Without, n.All)
+		}
+		return word(items[1].Parts[0].Needs[0]), word(items[10].Parts[0].Needs[0])
+	}
+	topics, groups := needs(blind)
+	equal(t, "topics", topics, "works 3 [] false") // payments is the fourth
+	equal(t, "groups", groups, "works 1 [] false") // billing is the second
+	topics, groups = needs(denied)
+	equal(t, "topics of who may describe the cluster", topics, "partly 3 [payments] true")
+	equal(t, "groups of who may describe the cluster", groups, "works 2 [] true")
+
+	// What a group reads of the denied topic is hidden, and so its lag unknown.
+	clerk, err := kgo.NewClient(kgo.SeedBrokers(c.Bootstrap()...), kgo.ConsumerGroup("clerks"), kgo.ConsumeTopics("orders", "payments"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(clerk.CloseAllowingRebalance)
+	c.ProduceRecords(t, "payments", 0, 5, kafkatest.AcksAll, 10)
+	kafkatest.Eventually(t, soon, func() error {
+		clerk.PollFetches(t.Context())
+		if err := clerk.CommitUncommittedOffsets(t.Context()); err != nil {
+			return err
+		}
+		d, err := decode[render.GroupItem](as(t, c, denied, "lag groups clerks -o json"))
+		if err != nil || d.Complete || len(d.Items) != 1 || d.Items[0].Lag.IsKnown() || !d.Items[0].Unknown.Equal(inspect.Known(1)) || len(d.Items[0].Partitions) < 2 {
+			return fmt.Errorf("%v, %+v", err, d)
+		}
+		return nil
+	})
+	r := as(t, c, denied, "lag groups clerks").want(t, 1)
+	if !strings.Contains(r.stderr, "the lag of groups that read topic payments is unknown") || strings.Contains(r.stdout, "no such topic") {
+		t.Errorf("%v", r)
+	}
 }
 
 // paste runs a kafka-acls.sh command as who may do everything.

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
@@ -233,7 +234,25 @@ func contextItem(file *contexts.File, c *contexts.Context) render.ContextItem {
 		Name: c.Name, Current: c.Name == file.Current,
 		Bootstrap: c.Bootstrap, CommandConfig: text(c.CommandConfig),
 		Controllers: c.Controller, ControllerConfig: text(c.ControllerConfig),
-		JMX: text(c.JMX), ClusterID: text(c.ClusterID), ReadOnly: c.ReadOnly,
+		JMX: text(withoutUser(c.JMX)), ClusterID: text(c.ClusterID), ReadOnly: c.ReadOnly,
 		File: file.Path, Line: c.Line,
 	}
+}
+
+// withoutUser is a URL without user and password: what is secret is not shown.
+func withoutUser(url string) string {
+	scheme, rest, ok := strings.Cut(url, "://")
+	if ok {
+		scheme += "://"
+	} else {
+		scheme, rest = "", url
+	}
+	end := strings.IndexAny(rest, "/?#")
+	if end < 0 {
+		end = len(rest)
+	}
+	if at := strings.LastIndexByte(rest[:end], '@'); at >= 0 {
+		rest = "…" + rest[at:]
+	}
+	return scheme + rest
 }

@@ -137,6 +137,18 @@ func TestContextShow(t *testing.T) {
 			t.Errorf("%s: got %+v, want the addresses and no secret", format, r)
 		}
 	}
+	for jmx, want := range map[string]string{
+		"http://user:hush@kafka-1:7777/jolokia": "http://…@kafka-1:7777/jolokia", "user:hu@sh@kafka-1:7777": "…@kafka-1:7777",
+		"http://kafka-1:7777/a@b": "http://kafka-1:7777/a@b", "http://hush@[::1]:7777?x=@": "http://…@[::1]:7777?x=@",
+	} {
+		p := withConfig(t, "contexts:\n  prod: {jmx: '"+jmx+"'}\n")
+		for _, format := range []string{"table", "json", "yaml"} {
+			r := p.run(t.Context(), "context", "show", "prod", "-o", format)
+			if r.code != exitOK || !strings.Contains(r.stdout, want) || strings.Contains(r.stdout, "hu") {
+				t.Errorf("jmx as %s: got %+v, want %s", format, r, want)
+			}
+		}
+	}
 	if r := p.run(t.Context(), "context", "show", "-o", "xml"); r.code != exitUsage {
 		t.Errorf("got %+v, want wrong usage", r)
 	}

@@ -79,7 +79,7 @@ func accessWord(r *access.Report) (string, Style) {
 // seenSentences say how many names of each resource may be described, and whether
 // there are others.
 func seenSentences(v View, r *access.Report) []string {
-	var whole, more []string
+	var whole, more, byRule []string
 	for i := range r.Grants {
 		g := &r.Grants[i]
 		if g.Operation != inspect.OpDescribe || g.Resource == inspect.ResourceCluster || g.Status == access.Unknown {
@@ -96,11 +96,16 @@ func seenSentences(v View, r *access.Report) []string {
 		switch {
 		case len(g.Without) > 0:
 			more = append(more, "sees "+text+"; may not describe "+someNames(g.Without))
+		case !g.All && g.Everywhere:
+			whole, byRule = append(whole, text), append(byRule, g.Resource.Noun())
 		case !g.All:
 			more = append(more, "sees "+text+"; those without DESCRIBE are invisible, and Kafka does not tell how many")
 		default:
 			whole = append(whole, text)
 		}
+	}
+	if len(byRule) > 0 {
+		more = append(more, "of a "+strings.Join(byRule, " or a ")+" that a rule denies Kafka does not tell")
 	}
 	if len(whole) == 0 {
 		return more
@@ -212,6 +217,9 @@ func accessMissing(b *strings.Builder, v View, r *access.Report, who Credentials
 		text := g.String() + " is missing"
 		if g.Status == access.Partly {
 			text += " on " + someNames(g.Without)
+		}
+		if g.Everywhere && len(g.Without) > 0 {
+			text += ", though a rule grants it on all names; if another one denies it there (kafka-acls.sh --list), remove that: it comes before any that allows"
 		}
 		text += "; without it: " + strings.Join(lostWithout(r, g.ACL), "; ")
 		if caution := access.Caution(g.ACL); caution != "" {

@@ -68,6 +68,18 @@ func unsecured() *inspect.Snapshot {
 	return s
 }
 
+// denied is one where a rule grants everything on all topics, another one denies a
+// topic, and groups that a rule may deny stay hidden.
+func denied() *inspect.Snapshot {
+	s := permitted()
+	a := s.Access.Or(inspect.Access{})
+	a.HiddenTopics = inspect.Known([]string{"payments"})
+	s.Access = inspect.Known(a)
+	s.Quorum, s.Controller = inspect.Unknown[inspect.Quorum](), inspect.Unknown[inspect.BrokerID]()
+	s.Failures = restricted().Failures
+	return s
+}
+
 func accessScreen(who Credentials) func(io.Writer, View, *inspect.Snapshot) error {
 	return func(w io.Writer, v View, s *inspect.Snapshot) error {
 		report := access.Judge(s)
@@ -87,6 +99,7 @@ func TestAccessScreens(t *testing.T) {
 		t, "access.txtar",
 		facet{"all", permitted(), accessScreen(alice)},
 		facet{"restricted", restricted(), accessScreen(Credentials{Bootstrap: "k:9092"})},
+		facet{"denied", denied(), accessScreen(alice)},
 		facet{"unsecured", unsecured(), accessScreen(Credentials{Bootstrap: "k:9092", Principal: "User:ANONYMOUS"})},
 		facet{"silent", silent, accessScreen(alice)},
 	)

@@ -53,7 +53,8 @@ type AccessNeedItem struct {
 	// All: these are all names that there are; false where others may be hidden, of
 	// which Kafka does not tell; null for the cluster.
 	All inspect.Opt[bool] `json:"all"`
-	// Add is a call of kafka-acls.sh that grants it; null where it is not missing.
+	// Add is a call of kafka-acls.sh that grants it, unless another rule denies it,
+	// which comes first and has to be removed; null where it is not missing.
 	Add inspect.Opt[string] `json:"add"`
 }
 

@@ -67,11 +67,13 @@ contexts:
     controller: *addrs
     readonly: false
     jmx: ~
+    command-config: ""
+    cluster-id: ''
   empty:
 `, "\n", "\r\n"))
 	f := read(t, path)
 	want := []contexts.Context{
-		{Name: "empty", Line: 18},
+		{Name: "empty", Line: 20},
 		{
 			Name: "prod", Line: 6, Bootstrap: []string{"kafka-1:9094", "[::1]:9094"}, Controller: []string{"c-1:9093", "c-2:9093"},
 			CommandConfig:    filepath.Join(filepath.Dir(path), "prod", "client.properties"),
@@ -87,7 +89,7 @@ contexts:
 	if err != nil || c.Name != "prod" {
 		t.Errorf("current: got %+v, %v; want prod", c, err)
 	}
-	for _, nothing := range []string{filepath.Join(t.TempDir(), "none"), "", written(t, ""), written(t, "# nothing\n"), written(t, "~\n"), written(t, "contexts:\n")} {
+	for _, nothing := range []string{filepath.Join(t.TempDir(), "none"), "", written(t, ""), written(t, "# nothing\n"), written(t, "~\n"), written(t, "contexts:\n"), written(t, "current-context: \"\"\ncontexts:\n")} {
 		f := read(t, nothing)
 		if c, err := f.GetCurrent(); len(f.Contexts) != 0 || c != nil || err != nil {
 			t.Errorf("%q: got %+v, current %+v, %v; want none", nothing, f.Contexts, c, err)
@@ -127,6 +129,8 @@ func TestErrors(t *testing.T) {
 		{"contexts: [a]", ":1: contexts: is no mapping: write name: value, a line each"},
 		{"contexts:\n  a: b: 1", ":2: not valid YAML: mapping values are not allowed in this context"},
 		{"contexts:\n  a: kafka-1:9092", ":2: contexts.a: is no mapping: write name: value, a line each"},
+		{prod + "bootstrap-server: SASL_SSL://user:hush@a:1", `:3: contexts.prod.bootstrap-server: bootstrap server "…@a:1" holds an @: user and password belong into the command config`},
+		{prod + "jmx: *hush", ": no YAML: a text that begins with * stands for another one, which there is not: write it in quotes"},
 		{"hello", ":1: the file: is no mapping: write name: value, a line each"},
 		{"a:\n\tb: 1", ":2: not valid YAML: found character that cannot start any token (such as a tab: YAML is indented with blanks)"},
 		{"a: \xff", ": not valid YAML: invalid leading UTF-8 octet"},
@@ -160,6 +164,8 @@ func TestUse(t *testing.T) {
 		{rest + "'current-context': a", "yes", rest + "'current-context': \"yes\""},
 		{rest + "current-context: # none yet\n", "ünö", rest + "current-context: ünö # none yet\n"},
 		{rest + "current-context:\n", "prod", rest + "current-context: prod\n"},
+		{rest + "current-context: '' # unset\n", "prod", rest + "current-context: prod # unset\n"},
+		{"current-context: \"\"\n" + rest, "prod", "current-context: prod\n" + rest},
 		{rest + "current-context: ~\n", "prod", rest + "current-context: prod\n"},
 		{rest, "prod", rest + "current-context: prod\n"},
 		{strings.TrimSuffix(rest, "\n"), "prod", rest + "current-context: prod\n"},

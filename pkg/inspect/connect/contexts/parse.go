@@ -100,6 +100,8 @@ func (f *File) syntaxError(err error) error {
 	switch {
 	case m == nil:
 		return fmt.Errorf("%s: not valid YAML: %w", f.Path, err)
+	case strings.HasPrefix(m[2], "unknown anchor"): // the library shows the name: it may be a password
+		return fmt.Errorf("%s: not valid YAML: a text that begins with * stands for another one, which there is not: write it in quotes", f.Path)
 	case m[1] == "":
 		return fmt.Errorf("%s: not valid YAML: %s", f.Path, nameTab(m[2]))
 	}
@@ -219,13 +221,13 @@ func (f *File) set(c *Context, e entry) (err error) {
 }
 
 // scalar is a text, as it is written: an id of digits alone is not taken for a
-// number.
+// number. An empty one is none, in quotes too: tools write current-context: "".
 func (f *File) scalar(e entry) (string, error) {
 	n := target(e.value)
 	switch {
 	case n.Kind != yaml.ScalarNode:
 		return "", f.errorf(e, "takes one text, not a list or a mapping")
-	case n.Tag == "!!null":
+	case n.Tag == "!!null", n.Value == "":
 		return "", nil
 	case !printable(n.Value):
 		return "", f.errorf(e, "takes a text on one line")

@@ -122,7 +122,7 @@ func TestDocuments(t *testing.T) {
 					var fromJSON, fromYAML any
 					decodeJSON(t, first.names(c).stdout, &fromJSON)
 					if err := yaml.Unmarshal([]byte(inYAML.names(c).stdout), &fromYAML); err != nil {
-						t.Fatalf("stdout is no YAML: %v\n%s", err, inYAML.stdout)
+						t.Fatalf("stdout is not valid YAML: %v\n%s", err, inYAML.stdout)
 					}
 					if diff := cmp.Diff(normal(fromYAML), normal(fromJSON)); diff != "" || inYAML.code != first.code || inYAML.names(c).stderr != first.names(c).stderr {
 						t.Errorf("YAML, exit codes %d and %d, -YAML +JSON:\n%s", inYAML.code, first.code, diff)

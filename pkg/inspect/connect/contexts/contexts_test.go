@@ -130,7 +130,7 @@ func TestErrors(t *testing.T) {
 		{"contexts:\n  a: b: 1", ":2: not valid YAML: mapping values are not allowed in this context"},
 		{"contexts:\n  a: kafka-1:9092", ":2: contexts.a: is no mapping: write name: value, a line each"},
 		{prod + "bootstrap-server: SASL_SSL://user:hush@a:1", `:3: contexts.prod.bootstrap-server: bootstrap server "…@a:1" holds an @: user and password belong into the command config`},
-		{prod + "jmx: *hush", ": no YAML: a text that begins with * stands for another one, which there is not: write it in quotes"},
+		{prod + "jmx: *hush", ": not valid YAML: a text that begins with * stands for another one, which there is not: write it in quotes"},
 		{"hello", ":1: the file: is no mapping: write name: value, a line each"},
 		{"a:\n\tb: 1", ":2: not valid YAML: found character that cannot start any token (such as a tab: YAML is indented with blanks)"},
 		{"a: \xff", ": not valid YAML: invalid leading UTF-8 octet"},

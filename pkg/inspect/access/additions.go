@@ -34,7 +34,6 @@ func Additions(missing []Grant) []Addition {
 					Caution(inspect.ACL{Operation: a.Operations[0], Resource: a.Resource}) == ""
 			})
 			if at < 0 || Caution(missing[i].ACL) != "" {
-				at = len(out)
 				out = append(out, add)
 				continue
 			}

@@ -113,9 +113,9 @@ func (g *Grant) Advice() string {
 	name := "name one: " + flagOf(g.Resource)
 	switch {
 	case g.Undecided && len(g.Asked.Globs) > 0:
-		return "cannot tell: nothing that is seen matches " + strings.Join(g.Asked.Globs, ", ") + "; " + name
+		return "cannot tell, nothing that is seen matches " + strings.Join(g.Asked.Globs, ", ") + "; " + name
 	case g.Undecided:
-		return "cannot tell: there is none that these credentials see; " + name
+		return "cannot tell, there is none that these credentials see; " + name
 	case len(g.Denied) > 0:
 		return "granted, and a DENY rule takes it away on " + strings.Join(g.Denied, ", ") + ": find it by kafka-acls.sh --list"
 	case (g.Status == Partly || g.Status == Refused) && len(Additions([]Grant{*g})) == 0:

@@ -68,12 +68,16 @@ type Access struct {
 	// Authorizer is false where the cluster has none: then whoever may connect may
 	// do everything. By DescribeAcls, which says SECURITY_DISABLED there.
 	Authorizer Opt[bool]
-	// Everywhere says for an ACL whether it is granted on a name that nothing has:
-	// if so, then by a rule for all names. What no broker told is not in it.
-	Everywhere map[ACL]bool
-	// Groups and TransactionalIDs are those that were named: whether DESCRIBE is
-	// granted.
-	Groups, TransactionalIDs map[string]bool
+	// Everywhere says for an ACL whether it is granted on a name that nothing has,
+	// by the prefix of that name: "" where all were asked about, else each prefix in
+	// Asked. If so, then by a rule for all such names. What no broker told is not in
+	// it.
+	Everywhere map[ACL]map[string]bool
+	// Named says the same of the exact names in Asked, be they there or not.
+	Named map[ACL]map[string]bool
+	// Asked is what was asked about, by resource; all that there are where it is
+	// empty.
+	Asked map[ResourceType]Scope
 	// HiddenTopics are topics that have logs and that the credentials may not
 	// describe, sorted, of those that were asked for: DescribeLogDirs shows every
 	// topic to who has DESCRIBE on the cluster. Unknown where not all brokers told.
@@ -81,6 +85,17 @@ type Access struct {
 	// ClosedConfigs are those of them, and of topics that were named and refused,
 	// whose configs are refused as well.
 	ClosedConfigs []string
-	// TopicsNamed and its like: only these were asked about.
-	TopicsNamed, GroupsNamed, TransactionalIDsNamed bool
 }
+
+// Scope is a choice of names; the zero value is all.
+type Scope struct {
+	// Names are exact. Prefixes are what names begin with. Globs are patterns that
+	// are neither.
+	Names, Prefixes, Globs []string
+}
+
+// All reports whether nothing is left out.
+func (s *Scope) All() bool { return len(s.Names)+len(s.Prefixes)+len(s.Globs) == 0 }
+
+// Exact reports whether all are named.
+func (s *Scope) Exact() bool { return len(s.Names) > 0 && len(s.Prefixes)+len(s.Globs) == 0 }

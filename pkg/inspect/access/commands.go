@@ -7,6 +7,8 @@ type Part struct {
 	Requests []RequestID
 	// Optional: without it the command still answers what it is for.
 	Optional bool
+	// Beside: it is optional, and the command works without it.
+	Beside bool
 	// Flag is the flag that asks for it; empty for a part that is always there.
 	Flag string
 }
@@ -27,6 +29,8 @@ func Commands() []Command {
 	minISR := Part{Name: "min ISR", Requests: []RequestID{TopicConfigs}, Optional: true}
 	moves := Part{Name: "reassignments", Requests: []RequestID{Reassignments}, Optional: true}
 	quorum := Part{Name: "quorum", Requests: []RequestID{Quorum}, Optional: true}
+	// Where neither the quorum nor a verdict is shown, it names the document's controller.
+	controller := Part{Name: "controller", Requests: []RequestID{Quorum}, Optional: true, Beside: true}
 	logDirs := Part{Name: "log dirs", Requests: []RequestID{LogDirs}, Optional: true}
 	fenced := Part{Name: "fenced brokers", Requests: []RequestID{DescribeCluster}, Optional: true}
 	needed := func(p Part) Part {
@@ -36,31 +40,31 @@ func Commands() []Command {
 	limits := Part{Name: "limits", Requests: []RequestID{ListOffsets}, Optional: true, Flag: "--max-lag"}
 	return []Command{
 		{"describe", []Part{partitions, minISR, moves, quorum}},
-		{"describe topics", []Part{partitions, minISR, moves, quorum}},
+		{"describe topics", []Part{partitions, minISR, moves, controller}},
 		{"describe brokers", []Part{brokers, topics, offsets, logDirs, moves, quorum}},
 		{"describe quorum", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, needed(quorum)}},
 		{"describe configs", []Part{
 			topics, fenced,
 			{Name: "topics' settings", Requests: []RequestID{TopicConfigs}, Optional: true},
 			{Name: "brokers' settings", Requests: []RequestID{BrokerConfigs}, Optional: true},
-			quorum,
+			controller,
 		}},
-		{"describe log-dirs", []Part{brokers, needed(logDirs), quorum}},
-		{"describe reassignments", []Part{topics, needed(moves), {Name: "progress", Requests: []RequestID{LogDirs}, Optional: true}, quorum}},
-		{"describe features", []Part{brokers, quorum}},
+		{"describe log-dirs", []Part{brokers, needed(logDirs), controller}},
+		{"describe reassignments", []Part{topics, needed(moves), {Name: "progress", Requests: []RequestID{LogDirs}, Optional: true}, controller}},
+		{"describe features", []Part{brokers, controller}},
 		{"describe transactions", []Part{
 			topics, fenced, offsets,
 			{Name: "transactions", Requests: []RequestID{ListTransactions, DescribeTransactions}},
-			{Name: "producers", Requests: []RequestID{DescribeProducers}, Optional: true},
-			quorum,
+			{Name: "producers", Requests: []RequestID{DescribeProducers}, Optional: true, Beside: true},
+			controller,
 		}},
-		{"lag", []Part{topics, offsets, minISR, moves, quorum}},
+		{"lag", []Part{topics, offsets, minISR, moves, controller}},
 		{"lag groups", []Part{
 			{Name: "groups", Requests: []RequestID{APIVersions, ListGroups}},
 			{Name: "members", Requests: []RequestID{DescribeGroups, ConsumerGroupDescribe}, Optional: true},
 			{Name: "commits", Requests: []RequestID{OffsetFetch}},
 			{Name: "ends", Requests: []RequestID{Metadata, ListOffsets}},
-			quorum,
+			controller,
 		}},
 		{"check health", []Part{partitions, minISR, moves, quorum, limits}},
 	}

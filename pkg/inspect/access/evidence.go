@@ -3,6 +3,7 @@ package access
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
@@ -99,43 +100,75 @@ func (e *evidence) unavailable(id RequestID) bool {
 }
 
 func (e *evidence) grant(acl inspect.ACL) Grant {
-	g := Grant{ACL: acl, Named: e.named(acl.Resource)}
+	g := Grant{ACL: acl, Asked: e.access.Asked[acl.Resource]}
+	l := look{seen: map[string]bool{}, without: map[string]bool{}}
 	switch acl {
 	case describeTopic:
-		e.topics(&g)
+		e.topics(&g, &l)
 	case topicConfigs, readTopic:
-		e.operations(&g)
+		e.operations(&g, &l)
 	case describeGroup:
-		e.groups(&g)
+		e.groups(&g, &l)
 	case describeTxnID:
-		e.transactionalIDs(&g)
+		e.transactionalIDs(&g, &l)
 	default:
 		e.cluster(&g)
 		return g
 	}
-	everywhere, tried := e.access.Everywhere[acl]
-	g.Everywhere = everywhere
+	for _, scope := range e.access.Asked {
+		g.Unasked = g.Unasked || g.Asked.All() && !scope.All()
+	}
+	for name, granted := range e.access.Named[acl] {
+		switch {
+		case l.seen[name]:
+		case granted && !l.without[name]:
+			g.Absent = append(g.Absent, name)
+		case !granted:
+			l.without[name] = true
+		}
+	}
+	slices.Sort(g.Absent)
+	g.Seen, g.Without = len(l.seen), slices.Sorted(maps.Keys(l.without))
 	// Without an authorizer nothing is hidden; with one, a rule for all names does
 	// not tell that no other one denies.
 	g.All = g.All || e.access.Authorizer.Equal(inspect.Known(false))
-	switch {
-	case len(g.Without) > 0 && (g.Seen > 0 || everywhere): // a rule for all, and another that denies
-		g.Status = Partly
-	case len(g.Without) > 0:
-		g.Status = Refused
-	case g.Seen > 0 || everywhere:
-		g.Status = Works
-	case tried && !g.Named:
-		g.Status = Refused
-	default:
-		g.Status = Unknown
-	}
+	g.judge(&l, e.access.Everywhere[acl])
 	return g
 }
 
-func (e *evidence) named(r inspect.ResourceType) bool {
-	return r == inspect.ResourceTopic && e.access.TopicsNamed || r == inspect.ResourceGroup && e.access.GroupsNamed ||
-		r == inspect.ResourceTransactionalID && e.access.TransactionalIDsNamed
+// look is what was seen of an ACL: names on which it is granted, and others.
+type look struct{ seen, without map[string]bool }
+
+// judge goes by what is seen, and by the prefixes that are granted as a whole.
+func (g *Grant) judge(l *look, everywhere map[string]bool) {
+	whole := 0
+	for prefix, granted := range everywhere {
+		below := func(name string) bool { return strings.HasPrefix(name, prefix) }
+		denied := slices.DeleteFunc(slices.Clone(g.Without), func(name string) bool { return !below(name) })
+		switch {
+		case granted: // so what is missing below it was taken away
+			whole++
+			g.Denied = append(g.Denied, denied...)
+		case prefix != "" && len(denied) == 0 && !slices.ContainsFunc(slices.Collect(maps.Keys(l.seen)), below):
+			g.Closed = append(g.Closed, prefix)
+		}
+	}
+	slices.Sort(g.Closed)
+	slices.Sort(g.Denied)
+	g.Denied = slices.Compact(g.Denied) // of two prefixes, one may begin with the other
+	g.ByRule = whole > 0 && whole == max(1, len(g.Asked.Prefixes)) && len(g.Asked.Globs) == 0
+	_, tried := everywhere[""]
+	missing, some := len(g.Without)+len(g.Closed) > 0, g.Seen+len(g.Absent)+whole > 0
+	switch {
+	case missing && some:
+		g.Status = Partly
+	case missing, tried && !some && !g.Unasked:
+		g.Status = Refused
+	case some:
+		g.Status = Works
+	default:
+		g.Status, g.Undecided = Unknown, tried || len(g.Asked.Globs) > 0
+	}
 }
 
 // cluster goes by what the requests that need it were answered.
@@ -158,29 +191,27 @@ func (e *evidence) cluster(g *Grant) {
 	}
 }
 
-func (e *evidence) topics(g *Grant) {
+func (e *evidence) topics(g *Grant, l *look) {
 	hidden, told := e.access.HiddenTopics.Get()
-	without := map[string]bool{}
 	for _, name := range hidden {
-		without[name] = true
+		l.without[name] = true
 	}
 	for i := range e.snap.Topics {
 		if t := &e.snap.Topics[i]; t.Error == "" {
-			g.Seen++
+			l.seen[t.Name] = true
 		}
 	}
 	for i := range e.snap.Failures {
 		if f := &e.snap.Failures[i]; f.Topic != "" && f.Missing == g.ACL {
-			without[f.Topic] = true
+			l.without[f.Topic] = true
 		}
 	}
-	g.Without = slices.Sorted(maps.Keys(without))
-	g.All = told || e.access.TopicsNamed
+	g.All = told || g.Asked.Exact()
 }
 
 // operations are on the topics that may be described. Where the broker does not
 // tell which operations are allowed, the requests themselves did.
-func (e *evidence) operations(g *Grant) {
+func (e *evidence) operations(g *Grant, l *look) {
 	g.All = e.of(describeTopic).All
 	for i := range e.snap.Topics {
 		t := &e.snap.Topics[i]
@@ -188,61 +219,50 @@ func (e *evidence) operations(g *Grant) {
 		switch {
 		case t.Error != "":
 		case told && ops[g.Operation]:
-			g.Seen++
+			l.seen[t.Name] = true
 		case told:
-			g.Without = append(g.Without, t.Name)
+			l.without[t.Name] = true
 		case g.ACL == topicConfigs && t.Configs.IsKnown():
-			g.Seen++
+			l.seen[t.Name] = true
 		case g.ACL == topicConfigs && e.refused[refusal{RequestOf(TopicConfigs).API, g.ACL}]:
-			g.Without = append(g.Without, t.Name)
+			l.without[t.Name] = true
 		}
 	}
-	if g.ACL == topicConfigs {
-		g.Without = append(g.Without, e.access.ClosedConfigs...)
-	} else { // READ implies DESCRIBE
-		g.Without = append(g.Without, e.of(describeTopic).Without...)
+	closed := e.access.ClosedConfigs
+	if g.ACL != topicConfigs { // READ implies DESCRIBE
+		closed = e.of(describeTopic).Without
 	}
-	slices.Sort(g.Without)
+	for _, name := range closed {
+		l.without[name] = true
+	}
 }
 
 // groups: who may describe the cluster is told of all groups, and of each that may
 // not be described when it is asked about.
-func (e *evidence) groups(g *Grant) {
-	allowed := map[string]bool{}
-	maps.Copy(allowed, e.access.Groups)
+func (e *evidence) groups(g *Grant, l *look) {
 	for i := range e.snap.Groups {
 		group := &e.snap.Groups[i]
-		if _, named := allowed[group.Name]; !named {
-			allowed[group.Name] = group.Error != groupRefused
-		}
-	}
-	g.count(allowed)
-	g.All = e.access.GroupsNamed || e.of(describeCluster).Status == Works
-}
-
-// transactionalIDs are the named ones, or those with an open transaction: Kafka
-// tells of no others.
-func (e *evidence) transactionalIDs(g *Grant) {
-	g.All = e.access.TransactionalIDsNamed
-	if g.All {
-		g.count(e.access.TransactionalIDs)
-		return
-	}
-	if t, ok := e.snap.Transactions.Get(); ok {
-		g.Seen = len(t.Coordinated)
-	}
-}
-
-// count takes names by whether they are allowed.
-func (g *Grant) count(allowed map[string]bool) {
-	for name, yes := range allowed {
-		if yes {
-			g.Seen++
+		granted, named := e.access.Named[g.ACL][group.Name]
+		if named && granted || !named && group.Error != groupRefused {
+			l.seen[group.Name] = true
 		} else {
-			g.Without = append(g.Without, name)
+			l.without[group.Name] = true
 		}
 	}
-	slices.Sort(g.Without)
+	g.All = g.Asked.Exact() || e.of(describeCluster).Status == Works
+}
+
+// transactionalIDs are those with an open transaction: Kafka tells of no others.
+func (e *evidence) transactionalIDs(g *Grant, l *look) {
+	t := e.snap.Transactions.Or(inspect.Transactions{})
+	for i := range t.Coordinated {
+		id := t.Coordinated[i].ID
+		below := func(prefix string) bool { return strings.HasPrefix(id, prefix) }
+		if g.Asked.All() || slices.Contains(g.Asked.Names, id) || slices.ContainsFunc(g.Asked.Prefixes, below) {
+			l.seen[id] = true
+		}
+	}
+	g.All = g.Asked.Exact()
 }
 
 // groupRefused is Kafka's word in [inspect.Group.Error].

@@ -2,6 +2,7 @@ package access
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
@@ -82,18 +83,54 @@ type Grant struct {
 	// to be missing on, sorted. Neither says anything of the cluster.
 	Seen    int
 	Without []string
-	// Named: only these were asked about.
-	Named bool
+	// Denied are those of Without that a rule grants and another denies: to grant
+	// them once more changes nothing.
+	Denied []string
+	// Absent are names that were asked about, on which it is granted, and of which
+	// nothing is seen, sorted.
+	Absent []string
+	// Closed are prefixes that were asked about: it is not granted on them as a
+	// whole, and nothing that begins with them is seen.
+	Closed []string
+	// Asked is what was asked about; Unasked: other resources were named, and of
+	// these none.
+	Asked   inspect.Scope
+	Unasked bool
 	// All: these are all names that there are. False: others may be hidden, and Kafka
 	// does not tell how many.
 	All bool
-	// Everywhere: it is granted on a name that nothing has, so by a rule for all
-	// names. Only names that are denied, or with allow.everyone.if.no.acl.found those
-	// that others have rules for, are then without it.
-	Everywhere bool
+	// ByRule: it is granted on names that nothing has, so by a rule for all that were
+	// asked about. Only names that another rule denies, or with
+	// allow.everyone.if.no.acl.found those that others have rules for, are then
+	// without it, and those may be hidden.
+	ByRule bool
+	// Undecided: it is Unknown though Kafka answered, for nothing is seen to try it
+	// on.
+	Undecided bool
 }
 
-// OK reports whether every command that the cluster can serve works.
+// Advice is what to do where an [Addition] does not help, or there can be none;
+// else empty.
+func (g *Grant) Advice() string {
+	if g.Resource == inspect.ResourceCluster {
+		return ""
+	}
+	name := "name one: " + flagOf(g.Resource)
+	switch {
+	case g.Undecided && len(g.Asked.Globs) > 0:
+		return "cannot tell, nothing that is seen matches " + strings.Join(g.Asked.Globs, ", ") + "; " + name
+	case g.Undecided:
+		return "cannot tell, there is none that these credentials see; " + name
+	case len(g.Denied) > 0:
+		return "granted, and a DENY rule takes it away on " + strings.Join(g.Denied, ", ") + ": find it by kafka-acls.sh --list"
+	case (g.Status == Partly || g.Status == Refused) && len(Additions([]Grant{*g})) == 0:
+		return "to be told what grants it, " + name
+	}
+	return ""
+}
+
+// OK reports whether every command that the cluster can serve works, be it without
+// what is beside its answer.
 func (r *Report) OK() bool {
 	return !slices.ContainsFunc(r.Commands, func(c CommandReport) bool { return c.Status != Works && c.Status != Unavailable })
 }
@@ -142,7 +179,7 @@ func (e *evidence) command(c Command) CommandReport {
 	for _, p := range c.Parts {
 		part := e.part(p)
 		switch {
-		case part.Status == Unavailable && p.Optional:
+		case p.Beside, part.Status == Unavailable && p.Optional:
 		case part.Status == Refused && p.Optional:
 			worsen(Partly)
 		default:

@@ -129,6 +129,18 @@ func MissingFor(api string, resource inspect.ResourceType) inspect.ACL {
 	return inspect.ACL{Operation: inspect.OpDescribe, Resource: resource}
 }
 
+// Answers reports whether a failure says that Kafka let the request pass, though
+// what was asked for is not there, or not yet: it looks at the ACLs first.
+func Answers(f *inspect.Failure) bool {
+	switch f.Request {
+	case "Metadata":
+		return f.Topic != "" && f.Missing == (inspect.ACL{})
+	case "ListOffsets":
+		return f.Phase == inspect.PhaseRequest && slices.Contains([]string{"OFFSET_NOT_AVAILABLE", "NOT_LEADER_OR_FOLLOWER", "LEADER_NOT_AVAILABLE"}, f.Error)
+	}
+	return false
+}
+
 // Hint is what an error line says of a missing ACL.
 func Hint(acl inspect.ACL) string { return "grant " + acl.String() }
 

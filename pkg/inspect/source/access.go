@@ -4,6 +4,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/access"
@@ -16,7 +17,8 @@ import (
 // How credentials are tried, beside what every other part is refused: each
 // request that Kafka refuses by the name of a resource is sent once about a name
 // that nothing has. Kafka looks at the ACLs first, so that "no such topic" says
-// that a rule for all names grants it, and nothing is created by asking.
+// that a rule for all names grants it, and nothing is created by asking. For names
+// with a prefix that is one with the prefix, and exact names are asked themselves.
 
 // noSuchName is a name that nothing has, and that no rule for a prefix is likely
 // to be meant for.
@@ -24,11 +26,9 @@ const noSuchName = "0.kafkaops.asks.what.it.may.do"
 
 // AccessQuery is about [inspect.PartAccess].
 type AccessQuery struct {
-	// Groups and TransactionalIDs are exact names: whether DESCRIBE is granted on
-	// each is asked.
-	Groups, TransactionalIDs []string
-	// TopicsNamed and GroupsNamed: the query is about named ones alone.
-	TopicsNamed, GroupsNamed bool
+	// Asked is that of [inspect.Access], and says what the query's filters let
+	// through.
+	Asked map[inspect.ResourceType]inspect.Scope
 }
 
 // prober tries the credentials at one broker: ACLs are the cluster's.
@@ -44,8 +44,7 @@ type prober struct {
 func (p *pass) access(ctx context.Context, boot *connect.Conn) {
 	q := p.query.Access
 	pr := &prober{pass: p, boot: boot, out: inspect.Access{
-		Everywhere: map[inspect.ACL]bool{}, Groups: map[string]bool{}, TransactionalIDs: map[string]bool{},
-		TopicsNamed: q.TopicsNamed, GroupsNamed: q.GroupsNamed, TransactionalIDsNamed: len(q.TransactionalIDs) > 0,
+		Everywhere: map[inspect.ACL]map[string]bool{}, Named: map[inspect.ACL]map[string]bool{}, Asked: q.Asked,
 	}}
 	client, err := p.src.conf.Kgo(boot.Addr())
 	if err != nil {
@@ -83,10 +82,44 @@ func probe[R kmsg.Response](ctx context.Context, pr *prober, req kmsg.Request, j
 	}
 }
 
-// everywhere notes what the name that nothing has was answered.
-func (pr *prober) everywhere(request access.RequestID, resource inspect.ResourceType, code int16) {
+// names are what is asked about by name: the exact ones, and one that nothing has
+// below each prefix.
+func (pr *prober) names(resource inspect.ResourceType) []string {
+	scope := pr.out.Asked[resource]
+	names := slices.Clone(scope.Names)
+	for _, prefix := range prefixes(&scope) {
+		names = append(names, prefix+noSuchName)
+	}
+	return names
+}
+
+// prefixes are those of the scope; all names begin with nothing.
+func prefixes(scope *inspect.Scope) []string {
+	if scope.All() {
+		return []string{""}
+	}
+	return scope.Prefixes
+}
+
+// told notes what one of names was answered. Others, which were asked about for
+// something else, it leaves alone.
+func (pr *prober) told(request access.RequestID, resource inspect.ResourceType, name string, code int16) {
 	refusedFor, refused := unauthorized(code)
-	pr.out.Everywhere[access.MissingFor(access.RequestOf(request).API, resource)] = !(refused && refusedFor == resource)
+	acl := access.MissingFor(access.RequestOf(request).API, resource)
+	granted := !(refused && refusedFor == resource)
+	note := func(in map[inspect.ACL]map[string]bool, key string) {
+		if in[acl] == nil {
+			in[acl] = map[string]bool{}
+		}
+		in[acl][key] = granted
+	}
+	scope := pr.out.Asked[resource]
+	if slices.Contains(scope.Names, name) {
+		note(pr.out.Named, name)
+	}
+	if prefix, ours := strings.CutSuffix(name, noSuchName); ours && slices.Contains(prefixes(&scope), prefix) {
+		note(pr.out.Everywhere, prefix)
+	}
 }
 
 // topics asks with which operations topics may be used (KIP-430), where
@@ -97,13 +130,18 @@ func (pr *prober) topics(ctx context.Context) {
 	if v, ok := pr.boot.Version(req.Key(), req.MaxVersion()); !ok || v < oldestSafeMetadata {
 		return
 	}
-	names := []string{noSuchName}
+	names := pr.names(inspect.ResourceTopic)
 	untold := map[string]*inspect.Topic{}
 	for i := range pr.pass.snap.Topics {
 		if t := &pr.pass.snap.Topics[i]; t.Error == "" && !t.Operations.IsKnown() {
-			names = append(names, t.Name)
 			untold[t.Name] = t
+			if !slices.Contains(names, t.Name) {
+				names = append(names, t.Name)
+			}
 		}
+	}
+	if len(names) == 0 { // Metadata would take it for nothing to be told of topics
+		return
 	}
 	for _, name := range names {
 		topic := kmsg.NewMetadataRequestTopic()
@@ -116,9 +154,8 @@ func (pr *prober) topics(ctx context.Context) {
 			if t.Topic == nil {
 				continue
 			}
-			if *t.Topic == noSuchName {
-				pr.everywhere(access.Metadata, inspect.ResourceTopic, t.ErrorCode)
-			} else if known := untold[*t.Topic]; known != nil && t.AuthorizedOperations != notTold {
+			pr.told(access.Metadata, inspect.ResourceTopic, *t.Topic, t.ErrorCode)
+			if known := untold[*t.Topic]; known != nil && t.AuthorizedOperations != notTold {
 				known.Operations = inspect.Known(operationsOf(t.AuthorizedOperations))
 			}
 		}
@@ -139,24 +176,30 @@ func operationsOf(bits int32) map[inspect.Operation]bool {
 }
 
 func (pr *prober) topicConfigs(ctx context.Context) {
-	req := kmsg.NewPtrDescribeConfigsRequest()
-	r := kmsg.NewDescribeConfigsRequestResource()
-	r.ResourceType, r.ResourceName, r.ConfigNames = kmsg.ConfigResourceTypeTopic, noSuchName, []string{minInsyncReplicas}
-	req.Resources = append(req.Resources, r)
+	req := topicConfigsRequest(pr.names(inspect.ResourceTopic))
+	if len(req.Resources) == 0 {
+		return
+	}
 	probe(ctx, pr, req, func(resp *kmsg.DescribeConfigsResponse) {
 		for i := range resp.Resources {
-			pr.everywhere(access.TopicConfigs, inspect.ResourceTopic, resp.Resources[i].ErrorCode)
+			r := &resp.Resources[i]
+			pr.told(access.TopicConfigs, inspect.ResourceTopic, r.ResourceName, r.ErrorCode)
 		}
 	})
 }
 
 func (pr *prober) producers(ctx context.Context) {
 	req := kmsg.NewPtrDescribeProducersRequest()
-	req.Topics = []kmsg.DescribeProducersRequestTopic{{Topic: noSuchName, Partitions: []int32{0}}}
+	for _, name := range pr.names(inspect.ResourceTopic) {
+		req.Topics = append(req.Topics, kmsg.DescribeProducersRequestTopic{Topic: name, Partitions: []int32{0}})
+	}
+	if len(req.Topics) == 0 {
+		return
+	}
 	probe(ctx, pr, req, func(resp *kmsg.DescribeProducersResponse) {
 		for i := range resp.Topics {
 			for j := range resp.Topics[i].Partitions {
-				pr.everywhere(access.DescribeProducers, inspect.ResourceTopic, resp.Topics[i].Partitions[j].ErrorCode)
+				pr.told(access.DescribeProducers, inspect.ResourceTopic, resp.Topics[i].Topic, resp.Topics[i].Partitions[j].ErrorCode)
 			}
 		}
 	})
@@ -166,16 +209,12 @@ func (pr *prober) producers(ctx context.Context) {
 // ACLs.
 func (pr *prober) groups(ctx context.Context) {
 	req := kmsg.NewPtrDescribeGroupsRequest()
-	req.Groups = append([]string{noSuchName}, pr.pass.query.Access.Groups...)
+	if req.Groups = pr.names(inspect.ResourceGroup); len(req.Groups) == 0 {
+		return
+	}
 	probe(ctx, pr, req, func(resp *kmsg.DescribeGroupsResponse) {
 		for i := range resp.Groups {
-			g := &resp.Groups[i]
-			if g.Group == noSuchName {
-				pr.everywhere(access.DescribeGroups, inspect.ResourceGroup, g.ErrorCode)
-				continue
-			}
-			_, refused := unauthorized(g.ErrorCode)
-			pr.out.Groups[g.Group] = !refused
+			pr.told(access.DescribeGroups, inspect.ResourceGroup, resp.Groups[i].Group, resp.Groups[i].ErrorCode)
 		}
 	})
 }
@@ -184,16 +223,13 @@ func (pr *prober) groups(ctx context.Context) {
 // that they live in.
 func (pr *prober) transactionalIDs(ctx context.Context) {
 	req := kmsg.NewPtrDescribeTransactionsRequest()
-	req.TransactionalIDs = append([]string{noSuchName}, pr.pass.query.Access.TransactionalIDs...)
+	if req.TransactionalIDs = pr.names(inspect.ResourceTransactionalID); len(req.TransactionalIDs) == 0 {
+		return
+	}
 	probe(ctx, pr, req, func(resp *kmsg.DescribeTransactionsResponse) {
 		for i := range resp.TransactionStates {
 			s := &resp.TransactionStates[i]
-			if s.TransactionalID == noSuchName {
-				pr.everywhere(access.DescribeTransactions, inspect.ResourceTransactionalID, s.ErrorCode)
-				continue
-			}
-			_, refused := unauthorized(s.ErrorCode)
-			pr.out.TransactionalIDs[s.TransactionalID] = !refused
+			pr.told(access.DescribeTransactions, inspect.ResourceTransactionalID, s.TransactionalID, s.ErrorCode)
 		}
 	})
 }
@@ -311,14 +347,8 @@ func (pr *prober) refusedConfigs(ctx context.Context, names []string) []string {
 	if len(names) == 0 {
 		return nil
 	}
-	req := kmsg.NewPtrDescribeConfigsRequest()
-	for _, name := range names {
-		r := kmsg.NewDescribeConfigsRequestResource()
-		r.ResourceType, r.ResourceName, r.ConfigNames = kmsg.ConfigResourceTypeTopic, name, []string{minInsyncReplicas}
-		req.Resources = append(req.Resources, r)
-	}
 	var refused []string
-	probe(ctx, pr, req, func(resp *kmsg.DescribeConfigsResponse) {
+	probe(ctx, pr, topicConfigsRequest(names), func(resp *kmsg.DescribeConfigsResponse) {
 		for i := range resp.Resources {
 			if _, no := unauthorized(resp.Resources[i].ErrorCode); no {
 				refused = append(refused, resp.Resources[i].ResourceName)
@@ -327,4 +357,15 @@ func (pr *prober) refusedConfigs(ctx context.Context, names []string) []string {
 	})
 	slices.Sort(refused)
 	return refused
+}
+
+// topicConfigsRequest asks for one setting of each topic.
+func topicConfigsRequest(topics []string) *kmsg.DescribeConfigsRequest {
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	for _, name := range topics {
+		r := kmsg.NewDescribeConfigsRequestResource()
+		r.ResourceType, r.ResourceName, r.ConfigNames = kmsg.ConfigResourceTypeTopic, name, []string{minInsyncReplicas}
+		req.Resources = append(req.Resources, r)
+	}
+	return req
 }

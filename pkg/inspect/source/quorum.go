@@ -49,6 +49,9 @@ func (p *pass) quorum(ctx context.Context, boot *connect.Conn) {
 	case errors.As(err, &refused):
 		f := refusal(inspect.Unknown[inspect.BrokerID](), boot.Addr(), describeQuorum, refused.code)
 		f.Lost = lostQuorum
+		if p.query.QuorumBeside && f.Missing != (inspect.ACL{}) {
+			f.Notice, f.Lost = true, "went on without the controllers"
+		}
 		p.fail(f)
 		return
 	case err != nil:

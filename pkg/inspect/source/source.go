@@ -80,6 +80,10 @@ type Query struct {
 	// [WithControllers] it does without brokers where none answers, or none is
 	// known.
 	QuorumAlone bool
+	// QuorumBeside is a pass whose answer shows neither the quorum nor a verdict:
+	// where the credentials may not ask for it, that is a notice. What else goes
+	// wrong with the request stays a failure.
+	QuorumBeside bool
 }
 
 // Snapshot takes one pass within the timeout. The error is not nil only where

@@ -30,7 +30,7 @@ func newCheckAccessCmd(env Env) *cobra.Command {
 is missing in the others, and the kafka-acls.sh calls that grant it. Nothing is
 changed or created.
 
-  works        everything that it shows may be seen
+  works        everything that it is for may be seen; what is MISSING is beside it
   partly       a part is refused, or some topics or groups are
   refused      what the command is for is refused, or nothing of it may be seen
   unknown      nobody answered who could tell
@@ -38,8 +38,13 @@ changed or created.
 
 Topics, groups and transactions without DESCRIBE are invisible: Kafka leaves them out
 and does not tell how many. Who has DESCRIBE on the cluster is told of every topic
-that has logs, and of every group. Name topics, groups and transactional ids to ask
-about these alone, be they there or not.
+that has logs, and of every group. Name topics, groups and transactional ids, or what
+they begin with ('team-*'), to ask about these alone, be they there or not: then no
+more is proposed than to grant these.
+
+READ, which also lets its holder consume, is proposed apart from the rest, and every
+command works without it. Where the connection needs a --command-config, so does
+kafka-acls.sh: put that of who may change ACLs in place of admin.properties.
 
 Exit codes: 0 all commands work; 3 something is missing; 1 could not ask.`,
 		Example: `  kafkaops check access -b kafka-1:9092
@@ -51,7 +56,7 @@ Exit codes: 0 all commands work; 3 something is missing; 1 could not ask.`,
 	f := cmd.Flags()
 	f.StringArrayVar(&o.topics, "topic", nil, "ask about this `topic` alone, or those that match the glob; may be repeated")
 	f.StringArrayVar(&o.groups, "group", nil, "ask about this `group` alone, or those that match the glob; may be repeated")
-	f.StringArrayVar(&o.transactional, "transactional-id", nil, "ask about this `id` alone; may be repeated")
+	f.StringArrayVar(&o.transactional, "transactional-id", nil, "ask about this `id` alone, or those that begin with id*; may be repeated")
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	o.completeTopics(cmd, env, &o.topics)
 	o.completeGroups(cmd, env, &o.groups)
@@ -75,16 +80,24 @@ func (o *accessOptions) run(ctx context.Context, env Env) error {
 	if slices.Contains(o.transactional, "") {
 		return usagef("an empty transactional id")
 	}
+	ids, err := newNameFilter("transactional id", o.transactional)
+	if err != nil {
+		return err
+	}
+	asked := map[inspect.ResourceType]inspect.Scope{
+		inspect.ResourceTopic: topics.scope(), inspect.ResourceGroup: groups.scope(), inspect.ResourceTransactionalID: ids.scope(),
+	}
+	if globs := asked[inspect.ResourceTransactionalID].Globs; len(globs) > 0 { // Kafka lists none to match it with
+		return usagef("transactional id %q: use a name, or what names begin with and a * after it", globs[0])
+	}
 	q := topics.query()
 	q.Parts = access.Asks
-	q.Access = source.AccessQuery{
-		Groups: groups.exact, TransactionalIDs: o.transactional,
-		TopicsNamed: len(q.Topics) > 0, GroupsNamed: len(groups.exact) > 0 && len(groups.globs) == 0,
-	}
+	q.Access = source.AccessQuery{Asked: asked}
 	if !groups.all() {
 		q.Groups.Keep = groups.matches
 	}
-	who := render.Credentials{Bootstrap: s.target.brokers.Bootstrap[0], Principal: s.target.brokers.Security.Principal()}
+	security := s.target.brokers.Security
+	who := render.Credentials{Bootstrap: s.target.brokers.Bootstrap[0], Principal: security.Principal(), Secured: security != nil}
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.ask(ctx, q, io.Discard)
 		if err != nil {
@@ -93,11 +106,14 @@ func (o *accessOptions) run(ctx context.Context, env Env) error {
 		report := access.Judge(snap)
 		// What was refused is the answer here, and no failure to get one.
 		snap.Failures = slices.DeleteFunc(snap.Failures, func(f inspect.Failure) bool { return f.Missing != inspect.ACL{} })
-		for _, f := range snap.Failures {
-			fmt.Fprintln(notes, render.FailureLine(f))
+		asked := len(snap.Failures)
+		topics.tellUnmatched(snap, io.Discard)
+		tellUnmatchedGroups(&groups, snap, io.Discard)
+		for i := range snap.Failures {
+			f := &snap.Failures[i]
+			f.Notice = f.Notice || i >= asked || access.Answers(f)
+			fmt.Fprintln(notes, render.FailureLine(*f))
 		}
-		topics.tellUnmatched(snap, notes)
-		tellUnmatchedGroups(&groups, snap, notes)
 		if err := render.Access(out, s.view, snap, &report, who); err != nil {
 			return err
 		}

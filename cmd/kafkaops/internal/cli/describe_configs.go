@@ -61,7 +61,7 @@ func (o *configsOptions) run(ctx context.Context, env Env, args []string) error 
 	}
 	q := filter.query()
 	q.Parts = inspect.PartConfigs | inspect.PartFenced
-	q.NoMinISR, q.NoReassignments = true, true
+	q.NoMinISR, q.NoReassignments, q.QuorumBeside = true, true, true
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.ask(ctx, q, notes)
 		if err != nil {

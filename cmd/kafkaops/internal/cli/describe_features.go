@@ -39,7 +39,7 @@ not asked: it has a line on stderr and "-", and does not change the exit code.`,
 }
 
 func (o *describeOptions) runFeatures(ctx context.Context, env Env) error {
-	q := source.Query{Parts: inspect.PartFeatures | inspect.PartFenced, Keep: noTopics}
+	q := source.Query{Parts: inspect.PartFeatures | inspect.PartFenced, Keep: noTopics, QuorumBeside: true}
 	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		features := snap.Features()
 		bad := slices.ContainsFunc(features, func(f inspect.Feature) bool {

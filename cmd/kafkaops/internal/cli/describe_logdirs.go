@@ -34,7 +34,7 @@ code without --exit-code.`,
 }
 
 func (o *describeOptions) runLogDirs(ctx context.Context, env Env) error {
-	q := source.Query{Parts: inspect.PartReplicaLogs | inspect.PartFenced, Keep: noTopics}
+	q := source.Query{Parts: inspect.PartReplicaLogs | inspect.PartFenced, Keep: noTopics, QuorumBeside: true}
 	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		offline := slices.ContainsFunc(snap.Brokers, func(b inspect.Broker) bool {
 			return slices.ContainsFunc(b.LogDirs.Or(nil), func(d inspect.LogDir) bool { return d.Error != "" })

@@ -52,7 +52,7 @@ func (o *reassignmentsOptions) run(ctx context.Context, env Env, args []string) 
 	}
 	q := filter.query()
 	q.Parts = inspect.PartReplicaLogs
-	q.NoMinISR = true
+	q.NoMinISR, q.QuorumBeside = true, true
 	var previous *inspect.Snapshot // of the pass before, in a watch
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		var first *inspect.Snapshot

@@ -57,6 +57,7 @@ func (o *topicsOptions) run(ctx context.Context, env Env, args []string) error {
 	}
 	q := filter.query()
 	q.Parts = inspect.PartELR
+	q.QuorumBeside = !o.exitCode // the verdict alone needs it
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.ask(ctx, q, notes)
 		if err != nil {

@@ -40,7 +40,7 @@ without a word, and READ on the topics whose LSO is held back.`,
 
 func (o *describeOptions) runTransactions(ctx context.Context, env Env) error {
 	q := source.Query{Parts: inspect.PartTransactions | inspect.PartOffsets | inspect.PartFenced}
-	q.NoMinISR, q.NoReassignments = true, true
+	q.NoMinISR, q.NoReassignments, q.QuorumBeside = true, true, true
 	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		open := snap.OpenTransactions()
 		hangs := slices.ContainsFunc(open, func(t inspect.OpenTransaction) bool { return t.Status == inspect.TransactionHanging })

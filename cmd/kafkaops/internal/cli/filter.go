@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
@@ -39,6 +40,22 @@ func (f *nameFilter) all() bool { return len(f.exact)+len(f.globs) == 0 }
 func (f *nameFilter) matches(name string) bool {
 	return f.all() || slices.Contains(f.exact, name) ||
 		slices.ContainsFunc(f.globs, func(g string) bool { return matches(g, name) })
+}
+
+// scope is what the filter is about, to Kafka's ACLs.
+func (f *nameFilter) scope() inspect.Scope {
+	scope := inspect.Scope{Names: f.exact}
+	for _, glob := range f.globs {
+		switch prefix := strings.TrimRight(glob, "*"); {
+		case prefix == "":
+			return inspect.Scope{}
+		case prefix != glob && !strings.ContainsAny(prefix, `*?[\`):
+			scope.Prefixes = append(scope.Prefixes, prefix)
+		default:
+			scope.Globs = append(scope.Globs, glob)
+		}
+	}
+	return scope
 }
 
 // unmatchedGlobs returns the globs that none of the names answers to.

@@ -103,6 +103,7 @@ func (o *lagOptions) run(ctx context.Context, env Env, args []string) error {
 	}
 	q := filter.query()
 	q.Parts = inspect.PartOffsets
+	q.QuorumBeside = !o.exitCode // the verdict alone needs it
 	past := history.New(0)
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.sample(ctx, q, o.samples, past.Add, notes)

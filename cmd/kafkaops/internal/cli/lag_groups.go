@@ -144,7 +144,7 @@ func (o *lagGroupsOptions) run(ctx context.Context, env Env, args []string) erro
 		draw = render.GroupPartitions
 	}
 	q := source.Query{
-		Parts: inspect.PartGroups | inspect.PartOffsets, ForGroups: true,
+		Parts: inspect.PartGroups | inspect.PartOffsets, ForGroups: true, QuorumBeside: true,
 		Groups: source.GroupQuery{Names: filter.exact, States: o.states, Types: o.types, Times: o.time},
 	}
 	if len(filter.globs) > 0 {

@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/charmbracelet/x/ansi"
@@ -20,11 +21,12 @@ func Access(w io.Writer, v View, s *inspect.Snapshot, r *access.Report, who Cred
 	var b strings.Builder
 	if v.Terminal {
 		accessHead(&b, v, s, r, who)
+		b.WriteString(AccessTable(v, r, who).Text(v))
+	} else { // the table is what is cut into columns, so it comes first
+		b.WriteString(AccessTable(v, r, who).Text(v) + "\n")
+		accessHead(&b, v, s, r, who)
 	}
-	b.WriteString(AccessTable(v, r, who).Text(v))
-	if v.Terminal {
-		accessMissing(&b, v, r, who)
-	}
+	accessMissing(&b, v, r, who)
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -32,20 +34,21 @@ func Access(w io.Writer, v View, s *inspect.Snapshot, r *access.Report, who Cred
 // accessHead is the answer in a line, and what was there to be seen.
 func accessHead(b *strings.Builder, v View, s *inspect.Snapshot, r *access.Report, who Credentials) {
 	word, style := accessWord(r)
-	works, can := 0, 0
+	of := map[access.Status]int{}
 	for _, c := range r.Commands {
-		if c.Status == access.Works {
-			works++
-		}
-		if c.Status != access.Unavailable {
-			can++
-		}
+		of[c.Status]++
 	}
 	parts := []string{Clean(s.ClusterID.Or("cluster unknown"))}
 	if who.Principal != "" {
 		parts = append(parts, "as "+Clean(who.Principal))
 	}
-	parts = append(parts, fmt.Sprintf("%d of %d commands work", works, can), s.TakenAt.UTC().Format("2006-01-02 15:04:05Z"))
+	count := fmt.Sprintf("%d of %d commands work", of[access.Works], len(r.Commands)-of[access.Unavailable])
+	for _, status := range []access.Status{access.Partly, access.Refused, access.Unknown} {
+		if of[status] > 0 {
+			count += fmt.Sprintf(", %d %s", of[status], status)
+		}
+	}
+	parts = append(parts, count, s.TakenAt.UTC().Format("2006-01-02 15:04:05Z"))
 	line := flow(v, Plain, word, "   ", "   ", parts)
 	b.WriteString(Paint(v.Color, Strong, Paint(v.Color, style, word)) + line[len(word):] + "\n")
 	if r.Authorizer.Equal(inspect.Known(false)) {
@@ -55,25 +58,41 @@ func accessHead(b *strings.Builder, v View, s *inspect.Snapshot, r *access.Repor
 			paragraph(b, v, Dim, text)
 		}
 	}
-	b.WriteByte('\n')
+	if v.Terminal {
+		b.WriteByte('\n')
+	}
 }
 
 // accessWord is the headline. What is certainly missing comes before what is not
 // known.
 func accessWord(r *access.Report) (string, Style) {
-	has := map[access.Status]bool{}
-	for _, c := range r.Commands {
-		has[c.Status] = true
+	of := map[access.Status]int{}
+	for i := range r.Commands {
+		c := &r.Commands[i]
+		if c.Status == access.Works && !asksMuch(c) {
+			continue // that it works says nothing of the credentials
+		}
+		of[c.Status]++
 	}
 	switch {
 	case r.OK():
 		return "OK", Good
-	case has[access.Refused] && !has[access.Works] && !has[access.Partly]:
+	case of[access.Works] == 0 && of[access.Refused] > of[access.Partly]:
 		return "REFUSED", Bad
-	case has[access.Refused] || has[access.Partly]:
+	case of[access.Refused]+of[access.Partly] > 0:
 		return "PARTLY", Warn
 	}
 	return "UNKNOWN", Warn
+}
+
+// asksMuch: it takes an ACL for a command to work.
+func asksMuch(c *access.CommandReport) bool {
+	for i := range c.Parts {
+		if !c.Parts[i].Beside && len(c.Parts[i].Needs) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // seenSentences say how many names of each resource may be described, and whether
@@ -86,17 +105,22 @@ func seenSentences(v View, r *access.Report) []string {
 			continue
 		}
 		one, many := g.Resource.Noun(), g.Resource.Noun()+"s"
-		if g.Resource == inspect.ResourceTransactionalID && !g.Named {
+		if g.Resource == inspect.ResourceTransactionalID && !g.Asked.Exact() {
 			one, many = "open transaction", "open transactions"
 		}
 		text := v.count(g.Seen, one, many)
 		if g.Seen == 0 {
 			text = "no " + one
 		}
-		switch {
-		case len(g.Without) > 0:
-			more = append(more, "sees "+text+"; may not describe "+someNames(g.Without))
-		case !g.All && g.Everywhere:
+		if len(g.Absent) > 0 {
+			text += "; may describe " + someNames(g.Absent) + ", of which nothing is seen"
+		}
+		switch without := withoutOf(g); {
+		case len(without) > 0:
+			more = append(more, "sees "+text+"; may not describe "+someNames(without))
+		case len(g.Absent) > 0:
+			more = append(more, "sees "+text)
+		case !g.All && g.ByRule:
 			whole, byRule = append(whole, text), append(byRule, g.Resource.Noun())
 		case !g.All:
 			more = append(more, "sees "+text+"; those without DESCRIBE are invisible, and Kafka does not tell how many")
@@ -156,7 +180,7 @@ func AccessTable(v View, r *access.Report, who Credentials) *Table {
 			Text(c.Command), Text(string(c.Status)).Styled(accessStyle(c.Status)), blankOr(parts, ","), blankOr(needs, ","),
 		}
 		if v.wide() {
-			cells = append(cells, blankOr(lost, "; "), blankOr(accessCommands(grants, who), " && "))
+			cells = append(cells, blankOr(lost, "; "), blankOr(accessCommands(toLook(grants), who), " && "))
 		}
 		t.Rows = append(t.Rows, Row{Cells: cells})
 	}
@@ -200,42 +224,78 @@ func accessCommands(grants []access.Grant, who Credentials) []string {
 	adds := access.Additions(grants)
 	out := make([]string, len(adds))
 	for i := range adds {
-		out[i] = adds[i].Command(who.Bootstrap, who.principal())
+		out[i] = adds[i].Command(who.Bootstrap, who.Secured, who.principal())
 	}
 	return out
 }
 
-// accessMissing says what is lost and how to grant it.
+// toLook are the grants that allow to look and no more.
+func toLook(grants []access.Grant) []access.Grant {
+	return slices.DeleteFunc(slices.Clone(grants), func(g access.Grant) bool { return access.Caution(g.ACL) != "" })
+}
+
+// accessMissing says what is lost and how to grant it. What allows more than to
+// look stands apart: a block that is pasted as it is must not hold it.
 func accessMissing(b *strings.Builder, v View, r *access.Report, who Credentials) {
-	missing := r.Missing()
-	if len(missing) == 0 {
+	missing, advice := r.Missing(), accessAdvice(r)
+	if len(missing)+len(advice) == 0 {
 		return
 	}
 	b.WriteByte('\n')
 	for i := range missing {
 		g := &missing[i]
 		text := g.String() + " is missing"
-		if g.Status == access.Partly {
-			text += " on " + someNames(g.Without)
+		if without := withoutOf(g); g.Status == access.Partly || len(g.Closed) > 0 {
+			text += " on " + someNames(without)
 		}
-		if g.Everywhere && len(g.Without) > 0 {
-			text += ", though a rule grants it on all names; if another one denies it there (kafka-acls.sh --list), remove that: it comes before any that allows"
-		}
-		text += "; without it: " + strings.Join(lostWithout(r, g.ACL), "; ")
-		if caution := access.Caution(g.ACL); caution != "" {
-			text += ". " + caution
-		}
+		paragraph(b, v, Plain, text+"; without it: "+strings.Join(lostWithout(r, g.ACL), "; "))
+	}
+	for _, text := range advice {
 		paragraph(b, v, Plain, text)
 	}
-	head := "to be pasted by who may change ACLs; " + Clean(who.Principal) + " is the name by Kafka's default rules, the cluster may have others:"
+	head := "to be pasted by who may change ACLs"
+	if who.Secured {
+		head += ", with their " + access.AdminConfig
+	}
 	if who.Principal == "" {
-		head = "to be pasted by who may change ACLs, with the name in place of " + placeholder + " that the brokers know you by:"
+		head += ", with the name in place of " + placeholder + " that the brokers know you by:"
+	} else {
+		head += "; " + Clean(who.Principal) + " is the name by Kafka's default rules, the cluster may have others:"
+	}
+	accessBlock(b, v, head, accessCommands(toLook(missing), who))
+	for i := range missing {
+		if caution := access.Caution(missing[i].ACL); caution != "" {
+			head := caution + ", so it is not above. Grant it where that is meant:"
+			accessBlock(b, v, head, accessCommands(missing[i:i+1], who))
+		}
+	}
+	if len(missing) > 0 {
+		accessBlock(b, v, "what is missing still, a DENY rule takes away:", []string{access.Tool(who.Bootstrap, who.Secured, "--list")})
+	}
+}
+
+// accessAdvice is what to do where nothing can be pasted.
+func accessAdvice(r *access.Report) []string {
+	var out []string
+	for i := range r.Grants {
+		g := &r.Grants[i]
+		if advice := g.Advice(); advice != "" {
+			out = append(out, g.String()+": "+advice)
+		}
+	}
+	return out
+}
+
+// accessBlock is commands, one below the other, under a line about them.
+func accessBlock(b *strings.Builder, v View, head string, commands []string) {
+	if len(commands) == 0 {
+		return
 	}
 	b.WriteByte('\n')
 	for _, line := range wrap(head, v.lineWidth(), "") {
 		b.WriteString(Paint(v.Color, Dim, line) + "\n")
 	}
-	for _, command := range accessCommands(missing, who) {
+	for _, command := range commands {
 		for _, line := range shellLines(Clean(command), v.Width) {
 			b.WriteString(line + "\n")
 		}
@@ -268,9 +328,9 @@ func (v *View) lineWidth() int {
 	return v.Width
 }
 
-// shellLines breaks a command between its words as a shell allows it, so that it
-// can be copied from a screen that is narrower. A longer word stays whole, be it
-// wider than the screen.
+// shellLines breaks a command as a shell allows it, so that it can be copied from
+// a screen that is narrower: before options, and between one and its value where
+// both are wider than the screen. A longer word stays whole.
 func shellLines(command string, width int) []string {
 	const hang, more = "    ", ` \`
 	if width <= 0 || ansi.StringWidth(command) <= width {
@@ -278,16 +338,27 @@ func shellLines(command string, width int) []string {
 	}
 	var lines []string
 	line := ""
-	for _, word := range shellWords(command) {
+	add := func(words string) {
 		switch {
 		case line == "":
-			line = word
-		case ansi.StringWidth(line)+1+ansi.StringWidth(word)+len(more) <= width:
-			line += " " + word
+			line = words
+		case ansi.StringWidth(line)+1+ansi.StringWidth(words)+len(more) <= width:
+			line += " " + words
 		default:
 			lines = append(lines, line+more)
-			line = hang + word
+			line = hang + words
 		}
+	}
+	words := shellWords(command)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if strings.HasPrefix(word, "--") && i+1 < len(words) && !strings.HasPrefix(words[i+1], "--") {
+			if both := word + " " + words[i+1]; ansi.StringWidth(hang+both+more) <= width {
+				word = both
+				i++
+			}
+		}
+		add(word)
 	}
 	return append(lines, line)
 }

@@ -24,9 +24,11 @@ func permitted() *inspect.Snapshot {
 	for i := range s.Brokers {
 		s.Brokers[i].LogDirs, s.Brokers[i].Configs = inspect.Known([]inspect.LogDir{}), inspect.Known([]inspect.Config{})
 	}
-	everywhere := map[inspect.ACL]bool{}
+	everywhere := map[inspect.ACL]map[string]bool{}
 	for _, acl := range access.ACLs() {
-		everywhere[acl] = acl.Resource != inspect.ResourceCluster
+		if acl.Resource != inspect.ResourceCluster {
+			everywhere[acl] = map[string]bool{"": true}
+		}
 	}
 	s.Groups = []inspect.Group{{Name: "billing"}}
 	s.Transactions = inspect.Known(inspect.Transactions{})
@@ -43,11 +45,14 @@ func restricted() *inspect.Snapshot {
 	s.Topics[0].Operations = inspect.Known(map[inspect.Operation]bool{inspect.OpDescribe: true, inspect.OpRead: true})
 	a := s.Access.Or(inspect.Access{})
 	for acl := range a.Everywhere {
-		a.Everywhere[acl] = false
+		a.Everywhere[acl] = map[string]bool{"": false}
 	}
 	a.HiddenTopics = inspect.Known([]string{"audit", "secret"})
 	a.ClosedConfigs = []string{"secret"}
-	a.Groups, a.GroupsNamed = map[string]bool{"billing": true, "it's mine": false}, true
+	describeGroup := inspect.ACL{Operation: inspect.OpDescribe, Resource: inspect.ResourceGroup}
+	a.Asked = map[inspect.ResourceType]inspect.Scope{inspect.ResourceGroup: {Names: []string{"billing", "it's mine", "later"}}}
+	a.Named = map[inspect.ACL]map[string]bool{describeGroup: {"billing": true, "it's mine": false, "later": true}}
+	delete(a.Everywhere, describeGroup)
 	s.Access = inspect.Known(a)
 	s.Quorum, s.Controller = inspect.Unknown[inspect.Quorum](), inspect.Unknown[inspect.BrokerID]()
 	refusal := inspect.Failure{
@@ -98,7 +103,7 @@ func TestAccessScreens(t *testing.T) {
 	checkFacets(
 		t, "access.txtar",
 		facet{"all", permitted(), accessScreen(alice)},
-		facet{"restricted", restricted(), accessScreen(Credentials{Bootstrap: "k:9092"})},
+		facet{"restricted", restricted(), accessScreen(Credentials{Bootstrap: "k:9092", Secured: true})},
 		facet{"denied", denied(), accessScreen(alice)},
 		facet{"unsecured", unsecured(), accessScreen(Credentials{Bootstrap: "k:9092", Principal: "User:ANONYMOUS"})},
 		facet{"silent", silent, accessScreen(alice)},
@@ -114,6 +119,13 @@ func TestShellLines(t *testing.T) {
 		for i, line := range lines {
 			if i < len(lines)-1 && !strings.HasSuffix(line, ` \`) {
 				t.Errorf("at %d, line %q goes on in the next without saying so", width, line)
+			}
+		}
+		for _, line := range lines {
+			for _, option := range []string{"--allow-principal", "--group"} {
+				if strings.HasSuffix(line, option+` \`) && width > len(`    --allow-principal 'User:CN=a b' \`) {
+					t.Errorf("at %d, %s is torn from its value: %q", width, option, line)
+				}
 			}
 		}
 		joined := strings.ReplaceAll(strings.Join(lines, "\n"), " \\\n    ", " ")

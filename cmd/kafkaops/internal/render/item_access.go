@@ -1,6 +1,9 @@
 package render
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/access"
 )
@@ -28,6 +31,8 @@ type AccessPartItem struct {
 	Status access.Status `json:"status"`
 	// Optional: without it the command still answers what it is for.
 	Optional bool `json:"optional"`
+	// Beside: it is optional, and the command's status is without it.
+	Beside bool `json:"beside"`
 	// Flag is the flag that asks for the part; null for one that is always there.
 	Flag inspect.Opt[string] `json:"flag"`
 	// Requests are Kafka's names of the APIs that are sent for it.
@@ -45,17 +50,24 @@ type AccessNeedItem struct {
 	// Status is works where it is granted on all that was looked at, partly on some,
 	// refused on none, or unknown.
 	Status access.Status `json:"status"`
-	// Seen counts the names on which it is granted, of transactional ids those with
-	// an open transaction; null for the cluster. Without are those on which it is
-	// known to be missing.
+	// Seen counts the names that are seen and on which it is granted, of transactional
+	// ids those with an open transaction; null for the cluster. Without are those on
+	// which it is known to be missing. Absent are those that were asked about, on
+	// which it is granted, and of which nothing is seen.
 	Seen    inspect.Opt[int] `json:"seen"`
 	Without []string         `json:"without"`
+	Absent  []string         `json:"absent"`
 	// All: these are all names that there are; false where others may be hidden, of
 	// which Kafka does not tell; null for the cluster.
 	All inspect.Opt[bool] `json:"all"`
-	// Add is a call of kafka-acls.sh that grants it, unless another rule denies it,
-	// which comes first and has to be removed; null where it is not missing.
+	// Add are calls of kafka-acls.sh that grant it, joined by &&; null where it is not
+	// missing, or Advice says what to do instead.
 	Add inspect.Opt[string] `json:"add"`
+	// Caution is what it allows beside, where that is more than to look.
+	Caution inspect.Opt[string] `json:"caution"`
+	// Advice is what to do where Add cannot help, or it is unknown for want of
+	// anything to try it on.
+	Advice inspect.Opt[string] `json:"advice"`
 }
 
 // Credentials are who asks, for calls of Kafka's own tools.
@@ -64,6 +76,8 @@ type Credentials struct {
 	Bootstrap string
 	// Principal is such as User:alice; empty where it is not certain.
 	Principal string
+	// Secured: the brokers want more of a client than to know their address.
+	Secured bool
 }
 
 // placeholder stands for a principal that is not certain.
@@ -92,7 +106,7 @@ func AccessItems(r *access.Report, who Credentials) []AccessItem {
 
 func accessPart(r *access.Report, p *access.PartReport, who Credentials) AccessPartItem {
 	item := AccessPartItem{
-		Part: p.Name, Status: p.Status, Optional: p.Optional, Requests: []string{}, Needs: []AccessNeedItem{}, Lost: list(p.Lost),
+		Part: p.Name, Status: p.Status, Optional: p.Optional, Beside: p.Beside, Requests: []string{}, Needs: []AccessNeedItem{}, Lost: list(p.Lost),
 	}
 	if p.Flag != "" {
 		item.Flag = inspect.Known(p.Flag)
@@ -101,16 +115,35 @@ func accessPart(r *access.Report, p *access.PartReport, who Credentials) AccessP
 		item.Requests = append(item.Requests, access.RequestOf(id).API)
 	}
 	for _, n := range p.Needs {
-		need := AccessNeedItem{Operation: n.Operation, ResourceType: n.Resource, Status: n.Status, Without: []string{}}
+		need := AccessNeedItem{Operation: n.Operation, ResourceType: n.Resource, Status: n.Status, Without: []string{}, Absent: []string{}}
 		g := r.Grant(n.ACL)
 		if n.Resource != inspect.ResourceCluster {
-			need.Seen, need.All, need.Without = inspect.Known(g.Seen), inspect.Known(g.All), list(g.Without)
+			need.Seen, need.All = inspect.Known(g.Seen), inspect.Known(g.All)
+			need.Without, need.Absent = list(withoutOf(g)), list(g.Absent)
 		}
 		if n.Status == access.Partly || n.Status == access.Refused {
-			add := access.Additions([]access.Grant{*g})[0]
-			need.Add = inspect.Known(add.Command(who.Bootstrap, who.principal()))
+			if add := accessCommands([]access.Grant{*g}, who); len(add) > 0 {
+				need.Add = inspect.Known(strings.Join(add, " && "))
+			}
 		}
+		need.Caution, need.Advice = orNull(access.Caution(n.ACL)), orNull(g.Advice())
 		item.Needs = append(item.Needs, need)
 	}
 	return item
+}
+
+func orNull(text string) inspect.Opt[string] {
+	if text == "" {
+		return inspect.Unknown[string]()
+	}
+	return inspect.Known(text)
+}
+
+// withoutOf are the names, and prefixes as they are asked for, that lack a grant.
+func withoutOf(g *access.Grant) []string {
+	without := slices.Clone(g.Without)
+	for _, prefix := range g.Closed {
+		without = append(without, prefix+"*")
+	}
+	return without
 }

@@ -54,6 +54,11 @@ func (c *coordinator) ask(ctx context.Context) {
 	}
 	c.broker.Reachable = inspect.Known(true)
 	err := c.list(ctx)
+	if err != nil && !c.conn.Answered() { // a kept connection to a broker that is gone by now
+		c.conn.Close()
+		c.unreachable(err)
+		return
+	}
 	if err == nil {
 		err = c.describe(ctx)
 	}

@@ -46,6 +46,12 @@ type Query struct {
 	// bounds of replicas' lag. Name no Topics with it: what is not asked about
 	// would look deleted.
 	ForGroups bool
+	// Sample, Suspects, LogSizes and LeaderlessELR are for who asks again and again;
+	// see sample.go.
+	Sample        SampleKind
+	Suspects      map[inspect.BrokerID]bool
+	LogSizes      bool
+	LeaderlessELR bool
 }
 
 // Snapshot takes one pass within the timeout. The error is not nil only where
@@ -65,7 +71,12 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	}
 	defer boot.Close()
 	s.learn(snap.Brokers)
-	p.details(ctx, boot)
+	p.leaderlessELR(ctx, boot)
+	if q.Sample != SampleNone {
+		p.sample(ctx)
+	} else {
+		p.details(ctx, boot)
+	}
 	slices.SortStableFunc(p.failures, inspect.Failure.Compare)
 	snap.Failures = p.failures
 	return snap, nil

@@ -82,7 +82,7 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 	root.SetFlagErrorFunc(flagError)
 	root.Flags().Bool("version", false, "print the version")
 	root.SetVersionTemplate(versionLine())
-	root.AddCommand(newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newVersionCmd(env))
+	root.AddCommand(newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newExportCmd(env), newVersionCmd(env))
 	addBuiltins(root)
 	return root
 }

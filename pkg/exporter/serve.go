@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"time"
 
@@ -48,7 +49,10 @@ func Serve(ctx context.Context, e *Exporter, w Web) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler, ReadHeaderTimeout: headerWithin, WriteTimeout: answerWithin}
+	server := &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerWithin, WriteTimeout: answerWithin,
+		ErrorLog: slog.NewLogLogger(e.options.Log.Handler(), slog.LevelWarn),
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ran := make(chan struct{})

@@ -28,9 +28,9 @@ func known[T number](add addFunc, v inspect.Opt[T], l1, l2, l3 string) {
 }
 
 // knownTruth is known for a yes or no.
-func knownTruth(add addFunc, v inspect.Opt[bool], l1, l2, l3 string) {
+func knownTruth(add addFunc, v inspect.Opt[bool], l1, l2 string) {
 	if yes, ok := v.Get(); ok {
-		add(truth(yes), l1, l2, l3)
+		add(truth(yes), l1, l2, "")
 	}
 }
 

@@ -31,14 +31,14 @@ func brokerMetrics() []metric[*view] {
 			help:   "Whether the broker answered this exporter in the last collection.",
 			absent: "the broker is fenced or not listed: it was not asked",
 			use:    "0 while kafka_brokers counts it: hung, or not reachable from here. What only it could tell is absent then.",
-			draw:   listed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Reachable, b.id, "", "") }),
+			draw:   listed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Reachable, b.id, "") }),
 		},
 		{
 			name: "kafka_broker_fenced", kind: gauge, labels: broker, unit: "0 or 1", since: first,
 			help:   "Whether the broker is registered but fenced: its heartbeats do not reach the controller, or it is starting.",
 			absent: "the cluster does not tell (before Kafka 4.0; DESCRIBE on the cluster refused)",
 			use:    "A fenced broker leads nothing and is in no ISR.",
-			draw:   listed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Fenced, b.id, "", "") }),
+			draw:   listed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Fenced, b.id, "") }),
 		},
 		{
 			name: "kafka_broker_under_replicated_partitions", kind: gauge, labels: broker, unit: "partitions", since: first,

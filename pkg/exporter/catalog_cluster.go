@@ -7,6 +7,10 @@ import (
 )
 
 func clusterMetrics() []metric[*view] {
+	return append(countMetrics(), quorumMetrics()...)
+}
+
+func countMetrics() []metric[*view] {
 	return []metric[*view]{
 		{
 			name: "kafka_brokers", kind: gauge, unit: "brokers", since: first,
@@ -47,6 +51,11 @@ func clusterMetrics() []metric[*view] {
 			use:    "Data may have been lost: compare with consumers.",
 			draw:   func(v *view, add addFunc) { add(v.unclean, "", "", "") },
 		},
+	}
+}
+
+func quorumMetrics() []metric[*view] {
+	return []metric[*view]{
 		{
 			name: "kafka_cluster_active_controllers", kind: gauge, unit: "controllers", since: first,
 			help:   "1 where the controller quorum has an active controller that answers, 0 where it has none.",

@@ -124,12 +124,12 @@ func healthMetrics() []metric[*view] {
 			name: "kafka_topic_partition_under_min_isr", kind: gauge, unit: zeroOrOneUnit,
 			help:   "Whether there are fewer in-sync replicas than the minimum in force: acks=all is refused.",
 			absent: minNotKnown, use: "Which producers fail now.",
-		}, func(p *partitionRow, add addFunc) { knownTruth(add, p.underMin, p.Topic, p.index, "") }),
+		}, func(p *partitionRow, add addFunc) { knownTruth(add, p.underMin, p.Topic, p.index) }),
 		partitionMetric(metric[*view]{
 			name: "kafka_topic_partition_at_min_isr", kind: gauge, unit: zeroOrOneUnit,
 			help:   "Whether a replica is lost and the next loss refuses acks=all.",
 			absent: minNotKnown, use: "The last warning, without the partitions that are built without headroom.",
-		}, func(p *partitionRow, add addFunc) { knownTruth(add, p.atMin, p.Topic, p.index, "") }),
+		}, func(p *partitionRow, add addFunc) { knownTruth(add, p.atMin, p.Topic, p.index) }),
 		partitionMetric(metric[*view]{
 			name: "kafka_topic_partition_offline", kind: gauge, unit: zeroOrOneUnit,
 			help:   "Whether the partition has no leader.",
@@ -140,7 +140,7 @@ func healthMetrics() []metric[*view] {
 			help:   "Whether replicas are being added or removed.",
 			absent: "reassignments were not told (DESCRIBE on the cluster refused, or no active controller); " + leftOut,
 			use:    "To excuse lag and load while data moves.",
-		}, func(p *partitionRow, add addFunc) { knownTruth(add, p.reassigning, p.Topic, p.index, "") }),
+		}, func(p *partitionRow, add addFunc) { knownTruth(add, p.reassigning, p.Topic, p.index) }),
 	}
 }
 

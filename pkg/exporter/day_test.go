@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -104,7 +105,11 @@ func TestADay(t *testing.T) {
 		t.Errorf("%v collections in %d hours, want one every 10 s", e.tally.complete, hours)
 	}
 	p, _ := e.now()
-	s := parse(string(p.plain))
+	var text strings.Builder
+	if err := p.writePlain(&text); err != nil {
+		t.Fatal(err)
+	}
+	s := parse(text.String())
 	s.count(t, 20, `kafka_topic_partition_isr_shrinks_total\{topic="steady".*`)
 	if len(s.like(`kafka_topic_partition_offline\{topic="hour-00".*`)) != 0 {
 		t.Error("a topic of the first hour is still there")

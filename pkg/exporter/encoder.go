@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"bytes"
+	"io"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -11,7 +12,7 @@ import (
 // series go through a fixed number of that encoder's own structs, so that a million
 // of them take no more memory than their text.
 type encoder struct {
-	out     *bytes.Buffer
+	out     io.Writer
 	cluster string
 
 	family  dto.MetricFamily
@@ -43,11 +44,11 @@ const (
 
 const clusterLabel = "cluster"
 
-func newEncoder(out *bytes.Buffer, cluster string) *encoder {
+func newEncoder(out io.Writer, cluster string) *encoder {
 	return newEncoderOf(out, cluster, slabSize)
 }
 
-func newEncoderOf(out *bytes.Buffer, cluster string, size int) *encoder {
+func newEncoderOf(out io.Writer, cluster string, size int) *encoder {
 	return &encoder{out: out, cluster: cluster, slab: make([]slot, size), metrics: make([]*dto.Metric, 0, size)}
 }
 
@@ -121,5 +122,5 @@ func (e *encoder) flush() {
 	}
 	e.begun = true
 	e.metrics = e.metrics[:0]
-	e.out.Write(text)
+	_, _ = e.out.Write(text) // buffers take all
 }

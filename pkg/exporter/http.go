@@ -55,21 +55,23 @@ func (e *Exporter) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	var body []byte
 	h := w.Header()
 	h.Set("Content-Type", string(expfmt.NewFormat(expfmt.TypeTextPlain)))
 	h.Set("Vary", "Accept-Encoding")
-	if takesGzip(r.Header) {
-		h.Set("Content-Encoding", "gzip")
-		own = zip(own)
-		if p != nil {
-			body = p.zipped
+	if !takesGzip(r.Header) {
+		if p == nil || p.writePlain(w) == nil {
+			_, _ = w.Write(own) // whoever asked may have gone
 		}
-	} else if p != nil {
-		body = p.plain
+		return
 	}
+	h.Set("Content-Encoding", "gzip")
+	var body []byte
+	if p != nil {
+		body = p.zipped
+	}
+	own = zip(own)
 	h.Set("Content-Length", strconv.Itoa(len(body)+len(own)))
-	_, _ = w.Write(body) // whoever asked may have gone
+	_, _ = w.Write(body)
 	_, _ = w.Write(own)
 }
 

@@ -47,8 +47,7 @@ type loop struct {
 	state    *state
 	// told are the failures of the pass before, so that each is logged when it
 	// begins and when it is over, not every ten seconds.
-	told     map[string]bool
-	pageSize int
+	told map[string]bool
 }
 
 func (l *loop) collect(ctx context.Context) {
@@ -68,8 +67,7 @@ func (l *loop) collect(ctx context.Context) {
 		return
 	}
 	v := l.state.collected(snap)
-	p := newPage(v, e.options.ClusterLabel, l.pageSize)
-	l.pageSize = len(p.plain) + len(p.plain)/8
+	p := newPage(v, e.options.ClusterLabel)
 	l.log(snap.Failures)
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -68,14 +68,14 @@ func newRig(t *testing.T, c *fakekafka.Cluster, timeout time.Duration, change fu
 func (r *rig) collectNow() {
 	r.t.Helper()
 	r.clock.at = time.Now()
-	r.loop.collect(r.t.Context())
+	r.collect(r.t.Context())
 }
 
 // sampleNow takes one sample.
 func (r *rig) sampleNow() {
 	r.t.Helper()
 	r.clock.at = time.Now()
-	r.loop.sample(r.t.Context())
+	r.sample(r.t.Context())
 }
 
 // get asks for a page of the exporter's.

@@ -43,7 +43,7 @@ func TestFilters(t *testing.T) {
 			s.count(t, len(tt.wantTopics), `kafka_topic_partitions\{.*`)
 			under := 0
 			for _, name := range tt.wantTopics {
-				s.count(t, 1, fmt.Sprintf(`kafka_topic_partitions\{topic="%s"}`, name))
+				s.count(t, 1, `kafka_topic_partitions\{topic="`+name+`"}`)
 				if name == "other" {
 					under = 1
 				}

@@ -87,7 +87,7 @@ func (p *pass) mergeGroups(asked []*coordinator) {
 			case other == nil:
 				chosen[g.Name], from[g.Name] = g, c
 			case other.Error != "" && g.Error == "":
-				g.AlsoListedBy = append(other.AlsoListedBy, other.Coordinator)
+				g.AlsoListedBy = append(slices.Clone(other.AlsoListedBy), other.Coordinator)
 				chosen[g.Name], from[g.Name] = g, c
 			default:
 				other.AlsoListedBy = append(other.AlsoListedBy, g.Coordinator)

@@ -3,6 +3,7 @@ package exporter
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -266,6 +267,11 @@ func TestHungBroker(t *testing.T) {
 	c.Heal(2)
 	r.collectNow()
 	r.scrape().is(t, `kafka_broker_up{broker="2"} 1`, `kafka_topic_partition_current_offset{topic="t",partition="2"} 100`)
+	c.Reset()
+	r.sampleNow()
+	if n := asked(c)[2][kmsg.ListOffsets]; n == 0 {
+		t.Error("the samples do not ask the broker that is well again")
+	}
 }
 
 // TestRefusingBroker: KM #253, #93. One broker's port is closed: all groups and lags
@@ -467,6 +473,12 @@ func TestManyPartitions(t *testing.T) {
 	s := r.scrapeSoon()
 	s.count(t, 603, `kafka_topic_partition_current_offset.*`)
 	s.count(t, 3003, `kafka_consumergroup_lag\{.*`)
+	body := r.get("/metrics").Body.String()
+	for _, word := range []string{"# HELP ", "# TYPE "} {
+		if n := strings.Count(body, word+"kafka_consumergroup_lag "); n != 1 {
+			t.Errorf("%q stands %d times before one metric", word, n)
+		}
+	}
 }
 
 // TestNoSeriesComesAndGoes: KE #513 #526. The last series was missing from 181 of 300

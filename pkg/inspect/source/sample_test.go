@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"time"
 
@@ -84,6 +85,9 @@ func TestSample(t *testing.T) {
 			}
 			n := map[int32]int{}
 			for _, r := range c.Requests() {
+				if tt.q.Suspects[inspect.BrokerID(r.Broker)] {
+					t.Errorf("the suspect was sent %s", r.Key.Name())
+				}
 				switch r.Key {
 				case kmsg.ListOffsets:
 					n[r.Broker]++
@@ -93,7 +97,7 @@ func TestSample(t *testing.T) {
 				}
 			}
 			for id, got := range n {
-				if got > tt.most || tt.q.Suspects[inspect.BrokerID(id)] {
+				if got > tt.most {
 					t.Errorf("%d ListOffsets to broker %d, want at most %d", got, id, tt.most)
 				}
 			}
@@ -135,5 +139,42 @@ func TestLeaderlessELR(t *testing.T) {
 				t.Error("a partition with a leader has an ELR")
 			}
 		})
+	}
+}
+
+// TestSampleOrder: no follower is read before every leader is, so that none that lacks
+// nothing is taken for one that lags.
+func TestSampleOrder(t *testing.T) {
+	t.Parallel()
+	m := fakekafka.NewModel(3)
+	m.AddTopic("t", 3, 3)
+	c := fakekafka.Start(t, m)
+	var mu sync.Mutex
+	n := map[int32]int{}
+	c.Intercept(func(broker int32, req kmsg.Request) (kmsg.Response, bool) {
+		if _, ok := req.(*kmsg.ListOffsetsRequest); !ok {
+			return nil, false
+		}
+		mu.Lock()
+		n[broker]++
+		hold := broker == 1 && n[broker] == 1
+		mu.Unlock()
+		if !hold {
+			return nil, false
+		}
+		time.Sleep(200 * time.Millisecond) // long enough for the others to go wrong
+		mu.Lock()
+		defer mu.Unlock()
+		if n[2] > 1 || n[3] > 1 {
+			t.Errorf("followers were read while a leader was not: %v", n)
+		}
+		return nil, false
+	})
+	src := source.New(connect.Config{Bootstrap: c.Addrs()}, time.Minute)
+	if _, err := src.Snapshot(t.Context(), source.Query{Sample: source.SampleReplicas}); err != nil {
+		t.Fatal(err)
+	}
+	if n[2] != 2 || n[3] != 2 {
+		t.Errorf("got %v ListOffsets, want two a broker", n)
 	}
 }

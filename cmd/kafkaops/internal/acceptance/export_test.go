@@ -77,7 +77,9 @@ func TestExportOfAPausedBroker(t *testing.T) {
 		"kafka_cluster_active_controllers 1", "kafka_cluster_unclean_elections_total 0",
 		`kafka_topic_partition_replica_lag_records{topic="exported",partition="0",broker="3"} 0`)
 	c.Pause(t, 3)
-	await("paused", `kafka_broker_up{broker="3"} 0`, "kafka_topic_partition_in_sync_replica"+of+" 2",
+	await("silent", `kafka_broker_up{broker="3"} 0`)
+	// Then it leaves the ISR, and is fenced: nobody asks it any more.
+	await("out", `kafka_broker_fenced{broker="3"} 1`, "kafka_topic_partition_in_sync_replica"+of+" 2",
 		"kafka_topic_partition_under_replicated_partition"+of+" 1", "kafka_topic_partition_at_min_isr"+of+" 1",
 		"kafka_topic_partition_isr_shrinks_total"+of+" 1",
 		`kafka_topic_partition_replica_in_sync{topic="exported",partition="0",broker="3"} 0`)
@@ -103,4 +105,3 @@ func mentioning(text string, words ...string) string {
 	}
 	return out.String()
 }
-

@@ -24,6 +24,8 @@ type Config struct {
 	Bootstrap []string
 	// Security is nil for PLAINTEXT.
 	Security *Security
+	// Pool, where there is one, keeps connections for the next pass.
+	Pool *Pool
 }
 
 // ParseBootstrap splits a list as Kafka's own tools take it: host:port, commas
@@ -88,7 +90,7 @@ func (h handOver) Dial(string, string) (net.Conn, error) { return h.conn, nil }
 // Kgo returns a franz-go client that knows addr alone: send raw requests to its
 // only seed broker. The caller closes it.
 func (c *Config) Kgo(addr string) (*kgo.Client, error) {
-	client, err := kgo.NewClient(
+	options := []kgo.Opt{
 		kgo.SeedBrokers(addr),
 		kgo.ClientID(ClientID),
 		kgo.SoftwareNameAndVersion(softwareName, softwareVersion),
@@ -102,7 +104,11 @@ func (c *Config) Kgo(addr string) (*kgo.Client, error) {
 		}),
 		kgo.RequestRetries(0),
 		kgo.DisableClientMetrics(),
-	)
+	}
+	if c.Pool != nil {
+		options = append(options, kgo.WithHooks(c.Pool)) // it counts
+	}
+	client, err := kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", addr, err)
 	}

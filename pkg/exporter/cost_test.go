@@ -13,11 +13,12 @@ import (
 const (
 	mostInCollection = 10
 	mostInSample     = 2
-	// wholeInCollection are Metadata, DescribeCluster, DescribeConfigs and
-	// ListPartitionReassignments; DescribeQuorum over a connection of its own, with
-	// two ApiVersions; and where partitions are leaderless three more.
-	wholeInCollection = 4 + 3
+	// wholeInCollection are Metadata, DescribeCluster, DescribeConfigs,
+	// ListPartitionReassignments and DescribeQuorum.
+	wholeInCollection = 5
 	wholeInSample     = 1
+	// wholeIfLeaderless is DescribeTopicPartitions, in both.
+	wholeIfLeaderless = 1
 	// groupsAtOnce is how many groups one OffsetFetch has.
 	groupsAtOnce = 100
 )
@@ -66,6 +67,36 @@ func TestRequests(t *testing.T) {
 				t.Errorf("10 scrapes sent %d requests", n)
 			}
 		})
+	}
+}
+
+// TestRequestsIfLeaderless: one more, of one broker, for the ELR.
+func TestRequestsIfLeaderless(t *testing.T) {
+	t.Parallel()
+	c := startS0(t, func(m *fakekafka.Model) {
+		p := m.Topic("t").Partitions[0]
+		p.Leader, p.ISR = fakekafka.NoLeader, nil
+	})
+	r := newRig(t, c, patience, nil)
+	r.collectNow()
+	r.sampleNow()
+	for _, tt := range []struct {
+		what        string
+		pass        func()
+		most, whole int
+	}{
+		{"collection", r.collectNow, mostInCollection, wholeInCollection},
+		{"sample", r.sampleNow, mostInSample, wholeInSample},
+	} {
+		c.Reset()
+		tt.pass()
+		wantMost(t, tt.what, asked(c), tt.most, tt.whole+wholeIfLeaderless, 3)
+		if n := c.Count(kmsg.DescribeTopicPartitions); n != wholeIfLeaderless {
+			t.Errorf("%s: %d DescribeTopicPartitions, want %d", tt.what, n, wholeIfLeaderless)
+		}
+		if n := c.Count(kmsg.ApiVersions); n > 0 {
+			t.Errorf("%s: %d connections were opened", tt.what, n)
+		}
 	}
 }
 

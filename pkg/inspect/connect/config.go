@@ -88,8 +88,14 @@ type handOver struct{ conn net.Conn }
 func (h handOver) Dial(string, string) (net.Conn, error) { return h.conn, nil }
 
 // Kgo returns a franz-go client that knows addr alone: send raw requests to its
-// only seed broker. The caller closes it.
+// only seed broker. The caller closes it. [Config.OpenRaw] gives one that a Pool
+// keeps.
 func (c *Config) Kgo(addr string) (*kgo.Client, error) {
+	return c.kgo(addr, func(*sniffedConn) {})
+}
+
+// kgo calls opened with every connection that the client makes.
+func (c *Config) kgo(addr string, opened func(*sniffedConn)) (*kgo.Client, error) {
 	options := []kgo.Opt{
 		kgo.SeedBrokers(addr),
 		kgo.ClientID(ClientID),
@@ -100,9 +106,11 @@ func (c *Config) Kgo(addr string) (*kgo.Client, error) {
 				return nil, err
 			}
 			limited.limit(context.Background()) // from here on the client sets its own
+			opened(conn)
 			return conn, nil
 		}),
 		kgo.RequestRetries(0),
+		kgo.MetadataMaxAge(time.Hour), // longer than any lives: it asks nothing by itself
 		kgo.DisableClientMetrics(),
 	}
 	if c.Pool != nil {

@@ -43,7 +43,7 @@ type Conn struct {
 
 	// config is what it was opened with, opened when; see Pool for the others.
 	config            *Config
-	opened, idleSince time.Time
+	opened            time.Time
 	reused, answered  bool
 	spoiled, isClosed bool
 }
@@ -55,8 +55,10 @@ type versionRange struct{ min, max int16 }
 // are of type *Error.
 func (c *Config) Open(ctx context.Context, addr string) (*Conn, error) {
 	if c.Pool != nil {
-		if conn := c.Pool.take(addr); conn != nil {
-			return conn, nil
+		if k, ok := c.Pool.take(place{addr, c.Security, false}); ok {
+			conn := *k.conn // whoever closed it before may close it again
+			conn.isClosed, conn.reused, conn.answered = false, true, false
+			return &conn, nil
 		}
 	}
 	return c.openNew(ctx, addr)
@@ -178,7 +180,7 @@ func (c *Conn) Close() {
 	}
 	c.isClosed = true
 	if pool := c.config.Pool; pool != nil && !c.spoiled {
-		pool.put(c)
+		pool.put(place{c.addr, c.config.Security, false}, kept{conn: c, opened: c.opened, ends: c.peer.ends})
 		return
 	}
 	c.abandon()
@@ -260,4 +262,25 @@ func (c *Conn) fail(request string, err error, after time.Duration) error {
 	guess(e, c.peer)
 	c.security.addOutdated(e)
 	return e
+}
+
+// renew replaces a kept connection that was found closed.
+func (c *Conn) renew(ctx context.Context) error {
+	fresh, err := c.config.openNew(ctx, c.addr)
+	if err != nil {
+		return err
+	}
+	c.abandon()
+	*c = *fresh
+	return nil
+}
+
+// Answered reports whether the broker has answered since the connection was
+// opened or taken from a [Pool].
+func (c *Conn) Answered() bool { return c.answered }
+
+// stale reports whether an error says no more than that the connection was closed
+// while nobody used it.
+func (c *Conn) stale(err error) bool {
+	return c.reused && !c.answered && isClosed(err)
 }

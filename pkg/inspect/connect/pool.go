@@ -1,7 +1,7 @@
 package connect
 
 import (
-	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -19,8 +19,38 @@ import (
 // over the new one; one that is silent is a broker that is silent.
 type Pool struct {
 	mu     sync.Mutex
-	idle   map[string][]*Conn
+	idle   map[place][]kept
 	counts map[string]int64
+}
+
+// place is what connections must have in common to stand in for each other.
+type place struct {
+	addr     string
+	security *Security
+	raw      bool
+}
+
+// kept is a connection that nobody uses.
+type kept struct {
+	conn *Conn
+	raw  *Raw
+	// opened is when it was; from ends on the broker refuses it, zero for never.
+	opened, ends, idleSince time.Time
+}
+
+// usable reports whether it may be used once more.
+func (k *kept) usable(now time.Time) bool {
+	return now.Sub(k.opened) <= keepFor && (k.ends.IsZero() || now.Before(k.ends))
+}
+
+func closeAll(dropped []kept) {
+	for i := range dropped {
+		if raw := dropped[i].raw; raw != nil {
+			raw.abandon()
+			continue
+		}
+		dropped[i].conn.abandon()
+	}
 }
 
 const (
@@ -32,47 +62,48 @@ const (
 	keepFor = 10 * time.Minute
 )
 
-// take returns a connection to addr that nobody uses, or nil.
-func (p *Pool) take(addr string) *Conn {
+// take returns a connection that nobody uses; false where there is none.
+func (p *Pool) take(at place) (kept, bool) {
+	var dropped []kept
+	defer func() { closeAll(dropped) }() // not under the lock
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	conns := p.idle[addr]
-	if len(conns) == 0 {
-		return nil
+	now := time.Now()
+	for len(p.idle[at]) > 0 {
+		there := p.idle[at]
+		k := there[len(there)-1]
+		there[len(there)-1] = kept{}
+		p.idle[at] = there[:len(there)-1]
+		if k.usable(now) {
+			return k, true
+		}
+		dropped = append(dropped, k)
 	}
-	kept := conns[len(conns)-1]
-	p.idle[addr] = conns[:len(conns)-1]
-	conn := *kept // whoever closed it before may close it again
-	conn.isClosed, conn.reused, conn.answered = false, true, false
-	return &conn
+	return kept{}, false
 }
 
 // put keeps the connection, and drops those that have lain too long.
-func (p *Pool) put(c *Conn) {
+func (p *Pool) put(at place, k kept) {
 	now := time.Now()
-	c.idleSince = now
+	k.idleSince = now
+	var dropped []kept
+	defer func() { closeAll(dropped) }()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.idle == nil {
-		p.idle = map[string][]*Conn{}
+		p.idle = map[place][]kept{}
 	}
-	if now.Sub(c.opened) > keepFor {
-		c.abandon()
-	} else {
-		p.idle[c.addr] = append(p.idle[c.addr], c)
-	}
-	for addr, conns := range p.idle {
-		kept := conns[:0]
-		for _, conn := range conns {
-			if now.Sub(conn.idleSince) > keepIdle {
-				conn.abandon()
-				continue
+	p.idle[at] = append(p.idle[at], k)
+	for at, there := range p.idle {
+		p.idle[at] = slices.DeleteFunc(there, func(k kept) bool {
+			drop := now.Sub(k.idleSince) > keepIdle || !k.usable(now)
+			if drop {
+				dropped = append(dropped, k)
 			}
-			kept = append(kept, conn)
-		}
-		clear(conns[len(kept):])
-		if p.idle[addr] = kept; len(kept) == 0 {
-			delete(p.idle, addr)
+			return drop
+		})
+		if len(p.idle[at]) == 0 {
+			delete(p.idle, at)
 		}
 	}
 }
@@ -80,13 +111,12 @@ func (p *Pool) put(c *Conn) {
 // Close closes what is kept. The Pool can be used again.
 func (p *Pool) Close() {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, conns := range p.idle {
-		for _, c := range conns {
-			c.abandon()
-		}
-	}
+	idle := p.idle
 	p.idle = nil
+	p.mu.Unlock()
+	for _, there := range idle {
+		closeAll(there)
+	}
 }
 
 // Requests returns how many requests of each API were sent so far, by Kafka's
@@ -120,24 +150,3 @@ func (p *Pool) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.D
 }
 
 var _ kgo.HookBrokerWrite = (*Pool)(nil)
-
-// renew replaces a kept connection that was found closed.
-func (c *Conn) renew(ctx context.Context) error {
-	fresh, err := c.config.openNew(ctx, c.addr)
-	if err != nil {
-		return err
-	}
-	c.abandon()
-	*c = *fresh
-	return nil
-}
-
-// Answered reports whether the broker has answered since the connection was
-// opened or taken from a [Pool].
-func (c *Conn) Answered() bool { return c.answered }
-
-// stale reports whether an error says no more than that the connection was closed
-// while nobody used it.
-func (c *Conn) stale(err error) bool {
-	return c.reused && !c.answered && isClosed(err)
-}

@@ -70,14 +70,18 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 	p.mu.Lock()
 	p.asked[b.ID] = conn
 	p.mu.Unlock()
+	up := false
 	reader := &reader{offsets: o, conn: conn, broker: b, work: w}
 	reader.read(ctx)
 	conn = reader.conn // it may have had to be opened again
 	defer conn.Close()
-	defer func() { b.Reachable = inspect.Known(conn.Answered()) }() // a kept connection is no answer yet
+	defer func() { b.Reachable = inspect.Known(up || conn.Answered()) }() // a kept connection is no answer yet
 	if p.query.Parts.Has(inspect.PartLogDirs) {
 		b.VersionRange = guessVersion(conn.APIVersions())
-		p.over(ctx, conn, func(conn *connect.Conn) { p.logDirs(ctx, conn, b) })
+		p.over(ctx, conn, func(conn *connect.Conn) {
+			p.logDirs(ctx, conn, b)
+			up = conn.Answered()
+		})
 	}
 	p.facets(ctx, conn, b)
 }

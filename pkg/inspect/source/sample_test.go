@@ -178,3 +178,29 @@ func TestSampleOrder(t *testing.T) {
 		t.Errorf("got %v ListOffsets, want two a broker", n)
 	}
 }
+
+// TestReachableByWhatIsAnswered: a broker that holds the request over a kept
+// connection, and answers the next one over another, is reachable.
+func TestReachableByWhatIsAnswered(t *testing.T) {
+	t.Parallel()
+	m := fakekafka.NewModel(2)
+	m.AddTopic("t", 2, 2)
+	c := fakekafka.Start(t, m)
+	pool := &connect.Pool{}
+	defer pool.Close()
+	const parts = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs
+	src := source.New(connect.Config{Bootstrap: []string{c.Addr(1)}, Pool: pool}, 6*time.Second)
+	for _, broken := range []bool{false, true} {
+		if broken {
+			c.Break(2, fakekafka.Faults{HangOn: []kmsg.Key{kmsg.ListOffsets}})
+		}
+		s, err := src.Snapshot(t.Context(), source.Query{Parts: parts})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := s.Broker(2)
+		if b.Reachable != inspect.Known(true) || !b.LogDirs.IsKnown() || s.Complete() == broken {
+			t.Errorf("holds ListOffsets: %v: reachable %v, log directories known: %v, complete: %v", broken, b.Reachable, b.LogDirs.IsKnown(), s.Complete())
+		}
+	}
+}

@@ -15,8 +15,9 @@ import (
 // case with the output that would have been right: values, and what is absent.
 // KE is danielqsj/kafka_exporter, KM redpanda-data/kminion.
 
-// soon is what a scrape takes at most: a wide margin, for it waits for nothing.
-const soon = time.Second
+// soon is what a scrape takes at most, on a machine that is busy with other things:
+// less than any timeout of a collection that hangs, for it waits for nothing.
+const soon = 30 * time.Second
 
 // scrapeSoon scrapes, and is not made to wait.
 func (r *rig) scrapeSoon() scraped {

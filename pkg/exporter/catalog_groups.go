@@ -42,7 +42,7 @@ func groupPartitionMetrics() []metric[*view] {
 		}, func(g string, p *groupPartitionRow, add addFunc) { known(add, p.Lag, g, p.Topic, p.index) }),
 		groupMetric(metric[*view]{
 			name: "kafka_consumergroup_lag_seconds", unit: "seconds",
-			help:   "How long ago the first record that the group has yet to read was written; 0 without lag. Sharp to one sample interval, beyond a minute to one minute; a lower bound beyond what is remembered, an hour and more.",
+			help:   "How long ago the first record that the group has yet to read was written; 0 without lag. Sharp to one sample interval, beyond a minute to one minute; a lower bound beyond what is remembered: an hour for up to some 30,000 partitions of RF 3, less for more.",
 			absent: noEnd + "; behind since before the exporter started, for a minute", use: "What an objective for freshness is measured by.",
 		}, func(g string, p *groupPartitionRow, add addFunc) { known(add, p.seconds, g, p.Topic, p.index) }),
 		groupMetric(metric[*view]{

@@ -42,7 +42,7 @@ func collect[V any](out chan<- prometheus.Metric, metrics []metric[V], v V, clus
 			kind = prometheus.CounterValue
 		}
 		m.draw(v, func(value float64, l1, l2, l3 string) {
-			values := []string{l1, l2, l3}[:len(m.labels)]
+			values := []string{labelValue(l1), labelValue(l2), labelValue(l3)}[:len(m.labels)]
 			out <- prometheus.MustNewConstMetric(desc, kind, value, values...)
 		})
 	}

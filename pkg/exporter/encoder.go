@@ -2,7 +2,10 @@ package exporter
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
@@ -22,6 +25,26 @@ type encoder struct {
 	slab    []slot
 	metrics []*dto.Metric
 	text    bytes.Buffer
+}
+
+// labelValue is a text as Prometheus takes it: one label that is no UTF-8 would cost
+// the whole scrape. Kafka's names are UTF-8; whoever plays Kafka may send others.
+// Their bytes stay visible, so that no two names become one.
+func labelValue(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var out strings.Builder
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			fmt.Fprintf(&out, `\x%02x`, s[0])
+		} else {
+			out.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	return out.String()
 }
 
 // slot is one series of the encoder's structs, which point into it.
@@ -95,7 +118,7 @@ func (e *encoder) begin(name, help string, k kind, labels []string) {
 
 func (e *encoder) add(value float64, l1, l2, l3 string) {
 	s := &e.slab[len(e.metrics)]
-	s.value, s.values = value, [maxLabels]string{l1, l2, l3}
+	s.value, s.values = value, [maxLabels]string{labelValue(l1), labelValue(l2), labelValue(l3)}
 	e.metrics = append(e.metrics, &s.metric)
 	if len(e.metrics) == len(e.slab) {
 		e.flush()

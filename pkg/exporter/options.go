@@ -114,6 +114,7 @@ func (o Options) withDefaults() Options {
 	o.Partitions = cmp.Or(o.Partitions, DetailAll)
 	o.Replicas = cmp.Or(o.Replicas, DetailAll)
 	o.Groups = cmp.Or(o.Groups, DetailAll)
+	o.ClusterLabel = labelValue(o.ClusterLabel)
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}

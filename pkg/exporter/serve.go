@@ -49,10 +49,7 @@ func Serve(ctx context.Context, e *Exporter, w Web) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerWithin, WriteTimeout: answerWithin,
-		ErrorLog: slog.NewLogLogger(e.options.Log.Handler(), slog.LevelWarn),
-	}
+	server := newServer(e, handler)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	ran := make(chan struct{})
@@ -64,11 +61,7 @@ func Serve(ctx context.Context, e *Exporter, w Web) error {
 	go func() {
 		defer close(ended)
 		<-ctx.Done()
-		quickly, stop := context.WithTimeout(context.Background(), endWithin)
-		defer stop()
-		if server.Shutdown(quickly) != nil {
-			_ = server.Close()
-		}
+		shutDown(server)
 	}()
 	err = web.ListenAndServe(server, &web.FlagConfig{
 		WebListenAddresses: &w.Listen, WebSystemdSocket: &w.Systemd, WebConfigFile: &w.ConfigFile,
@@ -80,4 +73,20 @@ func Serve(ctx context.Context, e *Exporter, w Web) error {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+func newServer(e *Exporter, handler http.Handler) *http.Server {
+	return &http.Server{
+		Handler: handler, ReadHeaderTimeout: headerWithin, WriteTimeout: answerWithin,
+		ErrorLog: slog.NewLogLogger(e.options.Log.Handler(), slog.LevelWarn),
+	}
+}
+
+// shutDown lets scrapes end that are quick, and cuts the others off.
+func shutDown(server *http.Server) {
+	quickly, stop := context.WithTimeout(context.Background(), endWithin)
+	defer stop()
+	if server.Shutdown(quickly) != nil {
+		_ = server.Close()
+	}
 }

@@ -8,8 +8,8 @@ import (
 )
 
 // timeLags tell how old lags are. The fine history has every sample of the last
-// minute or so; the coarse one has one a minute and reaches an hour back, so that
-// what is behind for long does not become unknown when it matters most.
+// minute or so; the coarse one has one a minute and reaches an hour back, or as far as historyBytes has room for, so
+// that what is behind for long does not become unknown when it matters most.
 type timeLags struct {
 	fine, coarse *history.History
 	size         int

@@ -160,6 +160,9 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	pool := &connect.Pool{}
 	defer pool.Close()
 	t.brokers.Pool = pool
+	if t.controllers != nil {
+		t.controllers.Pool = pool
+	}
 	options.Requests = pool.Requests
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)

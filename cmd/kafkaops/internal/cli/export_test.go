@@ -19,6 +19,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
 	"github.com/kafkaops/kafkaops/internal/kafkatest/certs"
+	"github.com/twmb/franz-go/pkg/kmsg"
 	"golang.org/x/crypto/bcrypt"
 )
 
@@ -102,6 +103,16 @@ func TestExport(t *testing.T) {
 	if !strings.Contains(first, `level=INFO msg="kafkaops export"`) {
 		t.Errorf("the first line is %q", first)
 	}
+}
+
+// collectOnce runs a command that serves until it has collected and sampled.
+func collectOnce(t *testing.T, c *fakekafka.Cluster, line string) string {
+	t.Helper()
+	s := place{}.start(t, c.Addr(1), strings.Replace(quickly, "export", line, 1))
+	body := page(t, http.DefaultClient, "http://"+s.address(t)+"/metrics", holds("kafkaops_up 1"))
+	await(t, c, kmsg.Metadata, 3)
+	s.interrupt()
+	return body
 }
 
 // TestExportBeforeKafka: it starts before there is a cluster.
@@ -326,5 +337,108 @@ func TestExportGzip(t *testing.T) {
 	body, err := io.ReadAll(z)
 	if err != nil || !holds("kafka_brokers 3", "kafkaops_up 1")(resp.StatusCode, string(body)) {
 		t.Errorf("got %v, %d bytes, status %d", err, len(body), resp.StatusCode)
+	}
+}
+
+// TestExportAnotherCluster: where the bootstrap address leads to another cluster than
+// the context expects, it ends with one line and exit code 1, whether it has served
+// or not, and nothing of the other cluster is served.
+func TestExportAnotherCluster(t *testing.T) {
+	t.Parallel()
+	other := func() *fakekafka.Cluster {
+		m := healthyModel()
+		m.ClusterID = "b3RoZXItY2x1c3Rlci0xMg"
+		m.AddTopic("of-the-other", 1, 3)
+		return fakekafka.Start(t, m)
+	}
+	ours := healthy(t)
+	for _, tt := range []struct {
+		name   string
+		served bool
+	}{{"at once", false}, {"later", true}} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			wrong := other()
+			entry := newForwarder(t, wrong.Addr(1))
+			if tt.served {
+				entry.point(ours.Addr(1))
+			}
+			p := withConfig(t, "contexts:\n  prod:\n    bootstrap-server: "+entry.addr+"\n    cluster-id: "+fakekafka.NewModel(1).ClusterID+"\n")
+			s := p.start(t, entry.addr, quickly+"--context prod --max-age 10m")
+			if tt.served {
+				url := "http://" + s.address(t) + "/metrics"
+				page(t, http.DefaultClient, url, holds("kafkaops_up 1"))
+				entry.point(wrong.Addr(1))
+				entry.cut()
+				limit := time.Now().Add(patience)
+				for ended := false; !ended && time.Now().Before(limit); {
+					_, body, err := fetch(http.DefaultClient, url)
+					if ended = err != nil; strings.Contains(body, "of-the-other") {
+						t.Fatal("the other cluster is served")
+					}
+				}
+			}
+			r := s.end(t)
+			want := "kafkaops: " + entry.addr + " is of cluster b3RoZXItY2x1c3Rlci0xMg, and context \"prod\" expects cluster " + fakekafka.NewModel(1).ClusterID
+			if r.code != exitFailed || r.stdout != "" || strings.Count(r.stderr, "\nkafkaops: ") != 1 || !strings.Contains(r.stderr, "\n"+want) {
+				t.Errorf("got exit code %d, stdout %q, stderr %q; want 1, and a line %q", r.code, r.stdout, r.stderr, want)
+			}
+			if n := wrong.Count(kmsg.ListOffsets) + wrong.Count(kmsg.ListGroups); n > 0 {
+				t.Errorf("the other cluster was asked %d requests more", n)
+			}
+		})
+	}
+}
+
+// TestExportControllers: with --controller it asks them for the quorum, over
+// connections that it keeps, and counts that.
+func TestExportControllers(t *testing.T) {
+	t.Parallel()
+	c, controllers := healthy(t), fakekafka.Start(t, fakekafka.NewControllers(1)) // of several, some would be given up as they are asked
+	s := place{}.start(t, c.Bootstrap(), quickly+"--controller "+controllers.Addrs()[0])
+	url := "http://" + s.address(t) + "/metrics"
+	body := page(t, http.DefaultClient, url, holds("kafkaops_up 1", "kafka_cluster_active_controllers 1"))
+	if !strings.Contains(body, `kafkaops_requests_total{request="DescribeQuorum"}`) {
+		t.Error("DescribeQuorum is not counted")
+	}
+	connections := controllers.Count(kmsg.ApiVersions)
+	await(t, controllers, kmsg.DescribeQuorum, controllers.Count(kmsg.DescribeQuorum)+2)
+	if n := controllers.Count(kmsg.ApiVersions); n > connections {
+		t.Errorf("%d ApiVersions more: connections are opened anew", n-connections)
+	}
+	if n := c.Count(kmsg.DescribeQuorum); n > 0 {
+		t.Errorf("a broker was asked for the quorum %d times", n)
+	}
+}
+
+// TestExportEndsWhileItWaits: told to stop, it does not wait for brokers that hang.
+func TestExportEndsWhileItWaits(t *testing.T) {
+	t.Parallel()
+	for name, fault := range map[string]fakekafka.Faults{
+		"from the first":       {Mute: true},
+		"in the middle":        {HangOn: []kmsg.Key{kmsg.ListOffsets}},
+		"for the quorum alone": {HangOn: []kmsg.Key{kmsg.DescribeQuorum}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := healthy(t)
+			for id := int32(1); id <= 3; id++ {
+				c.Break(id, fault)
+			}
+			s := place{}.start(t, c.Bootstrap(), quickly+"--timeout 5m")
+			s.address(t)
+			key := kmsg.ApiVersions
+			if len(fault.HangOn) > 0 {
+				key = fault.HangOn[0]
+			}
+			await(t, c, key, 1)
+			began := time.Now()
+			if r := s.interrupt(); r.code != exitInterrupted {
+				t.Errorf("got exit code %d, want %d", r.code, exitInterrupted)
+			}
+			if took := time.Since(began); took > patience {
+				t.Errorf("it took %s to end", took)
+			}
+		})
 	}
 }

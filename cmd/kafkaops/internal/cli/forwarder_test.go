@@ -12,8 +12,9 @@ import (
 type forwarder struct {
 	addr string
 
-	mu sync.Mutex
-	to string
+	mu    sync.Mutex
+	to    string
+	conns []net.Conn
 }
 
 func newForwarder(t *testing.T, to string) *forwarder {
@@ -42,10 +43,21 @@ func (f *forwarder) point(to string) {
 	f.to = to
 }
 
+// cut closes all connections there are.
+func (f *forwarder) cut() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, conn := range f.conns {
+		conn.Close()
+	}
+	f.conns = nil
+}
+
 func (f *forwarder) serve(conn net.Conn) {
 	defer conn.Close()
 	f.mu.Lock()
 	to := f.to
+	f.conns = append(f.conns, conn)
 	f.mu.Unlock()
 	far, err := net.Dial("tcp", to)
 	if err != nil {

@@ -180,6 +180,21 @@ func asking(t *testing.T) []string {
 	return paths
 }
 
+// serving are the paths of all commands that ask a cluster until they are stopped.
+func serving(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, c := range commands(t) {
+		if serves(c) {
+			paths = append(paths, pathOf(c))
+		}
+	}
+	if len(paths) == 0 {
+		t.Fatal("no command serves: the tree is not walked")
+	}
+	return paths
+}
+
 // healthy is a cluster of three brokers with two topics, an internal one and a
 // group, and nothing wrong with it.
 func healthy(t *testing.T) *fakekafka.Cluster {
@@ -335,4 +350,16 @@ func (p place) start(t *testing.T, bootstrap, line string) *started {
 func (s *started) interrupt() ran {
 	s.stop()
 	return ran{<-s.code, s.stdout.String(), s.stderr.String()}.unhurried()
+}
+
+// end waits for a command that ends by itself.
+func (s *started) end(t *testing.T) ran {
+	t.Helper()
+	select {
+	case code := <-s.code:
+		return ran{code, s.stdout.String(), s.stderr.String()}.unhurried()
+	case <-time.After(patience):
+		t.Fatalf("it has not ended after %s:\n%s", patience, s.stderr.String())
+		return ran{}
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -73,11 +74,14 @@ type exported struct {
 	cpu, collection, rssMiB float64 // seconds, seconds
 	series, bytes, zipped   int
 	plainMs, gzipMs         float64
+	// most and median are requests in a collection, to the broker that gets the most
+	// and to the one in the middle.
+	most, median float64
 }
 
 func (f exported) String() string {
-	return fmt.Sprintf("%d series, %.1f MB (gzip %.2f MB); a collection: %.2f s of CPU, %.2f s; a scrape: %.0f ms, gzip %.0f ms; peak %.0f MiB",
-		f.series, float64(f.bytes)/1e6, float64(f.zipped)/1e6, f.cpu, f.collection, f.plainMs, f.gzipMs, f.rssMiB)
+	return fmt.Sprintf("%d series, %.1f MB (gzip %.2f MB); a collection: %.2f s of CPU, %.2f s; %.0f requests to a broker, %.0f to one; a scrape: %.0f ms, gzip %.0f ms; peak %.0f MiB",
+		f.series, float64(f.bytes)/1e6, float64(f.zipped)/1e6, f.cpu, f.collection, f.median, f.most, f.plainMs, f.gzipMs, f.rssMiB)
 }
 
 func exportModel(size exportSize) *fakekafka.Model {
@@ -138,9 +142,16 @@ func runExport(b *testing.B, kafkaops string, size exportSize) exported {
 	go func() { _, _ = io.Copy(io.Discard, stderr) }()
 	var f exported
 	from := exportAfter(b, url, 1)
+	c.Reset()
 	to := exportAfter(b, url, 4)
+	asked := map[int32]float64{}
+	for _, r := range c.Requests() {
+		asked[r.Broker]++
+	}
 	n := to[collections] - from[collections]
 	f.cpu = (to["process_cpu_seconds_total"] - from["process_cpu_seconds_total"]) / n
+	counts := slices.Sorted(maps.Values(asked))
+	f.median, f.most = counts[len(counts)/2]/n, counts[len(counts)-1]/n
 	f.collection = to["kafkaops_collection_duration_seconds"]
 	f.plainMs, f.bytes, f.series = scrapeTimes(b, url, false)
 	f.gzipMs, f.zipped, _ = scrapeTimes(b, url, true)

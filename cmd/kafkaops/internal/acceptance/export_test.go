@@ -8,21 +8,21 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/kafkaops/kafkaops/internal/kafkatest"
 	"github.com/kafkaops/kafkaops/pkg/exporter"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
-// TestExportOfAPausedBroker: a real Kafka's broker freezes, leaves the ISR, and comes
-// back: what is exported meanwhile, and what is counted after.
-func TestExportOfAPausedBroker(t *testing.T) {
-	c := shared.Get(t)
-	createTopic(t, c, "exported", [][]int32{{1, 2, 3}}, minISR(2))
+// exporting runs an exporter of the cluster until the test ends or it is stopped, and
+// returns what scrapes it.
+func exporting(t *testing.T, c *kafkatest.Cluster) (scrape func() string, stop func()) {
+	t.Helper()
 	pool := &connect.Pool{}
-	defer pool.Close()
 	addrs, err := connect.ParseBootstrap(servers(c, alive(c)...))
 	if err != nil {
 		t.Fatal(err)
@@ -43,34 +43,58 @@ func TestExportOfAPausedBroker(t *testing.T) {
 		defer close(ran)
 		_ = e.Run(ctx)
 	}()
-	defer func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		<-ran
-	}()
-	scrape := func() string {
+		pool.Close()
+	})
+	t.Cleanup(stop)
+	return func() string {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 		return w.Body.String()
+	}, stop
+}
+
+// awaitLines scrapes until all lines are there, and returns the page.
+func awaitLines(t *testing.T, scrape func() string, what string, lines ...string) string {
+	t.Helper()
+	limit := time.Now().Add(2 * soon)
+	for {
+		body := scrape()
+		missing := ""
+		for _, line := range lines {
+			if !strings.Contains(body, "\n"+line+"\n") {
+				missing += line + "\n"
+			}
+		}
+		if missing == "" {
+			return body
+		}
+		if time.Now().After(limit) {
+			t.Fatalf("%s: still missing\n%sin\n%s", what, missing, mentioning(body, `topic="`, "kafka_broker", "kafka_cluster", "kafkaops_"))
+		}
+		time.Sleep(100 * time.Millisecond)
 	}
+}
+
+// exportOnce is the page of one exporter that has collected all that there is.
+func exportOnce(t *testing.T, c *kafkatest.Cluster, what string, lines ...string) string {
+	t.Helper()
+	scrape, stop := exporting(t, c)
+	defer stop()
+	return awaitLines(t, scrape, what, append(lines, "kafkaops_up 1", `kafkaops_collections_total{result="partial"} 0`)...)
+}
+
+// TestExportOfAPausedBroker: a real Kafka's broker freezes, leaves the ISR, and comes
+// back: what is exported meanwhile, and what is counted after.
+func TestExportOfAPausedBroker(t *testing.T) {
+	c := shared.Get(t)
+	createTopic(t, c, "exported", [][]int32{{1, 2, 3}}, minISR(2))
+	scrape, _ := exporting(t, c)
 	await := func(what string, lines ...string) {
 		t.Helper()
-		limit := time.Now().Add(2 * soon)
-		for {
-			body := scrape()
-			missing := ""
-			for _, line := range lines {
-				if !strings.Contains(body, "\n"+line+"\n") {
-					missing += line + "\n"
-				}
-			}
-			if missing == "" {
-				return
-			}
-			if time.Now().After(limit) {
-				t.Fatalf("%s: still missing\n%sin\n%s", what, missing, mentioning(body, `topic="exported"`, "kafka_broker", "kafkaops_"))
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
+		awaitLines(t, scrape, what, lines...)
 	}
 	const of = `{topic="exported",partition="0"}`
 	await("well", "kafkaops_up 1", `kafka_broker_up{broker="3"} 1`, "kafka_topic_partition_in_sync_replica"+of+" 3",

@@ -3,6 +3,7 @@ package fakekafka
 import (
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -13,6 +14,7 @@ type Logins struct {
 
 	mu       sync.Mutex
 	messages []string
+	session  time.Duration
 }
 
 // StartSASL is Start with brokers that offer mechanisms, and let everyone in who
@@ -41,9 +43,19 @@ func (l *Logins) answer(_ int32, req kmsg.Request) (kmsg.Response, bool) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.messages = append(l.messages, string(r.SASLAuthBytes))
-		return r.ResponseKind(), true
+		resp := r.ResponseKind().(*kmsg.SASLAuthenticateResponse)
+		resp.SessionLifetimeMillis = l.session.Milliseconds()
+		return resp, true
 	}
 	return nil, false
+}
+
+// Last sets for how long the logins from now on last, in whole milliseconds, by the
+// brokers' word (KIP-368). They do not hold anybody to it.
+func (l *Logins) Last(session time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.session = session
 }
 
 // Messages are the logins' messages, oldest first.

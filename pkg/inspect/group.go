@@ -41,6 +41,9 @@ type Group struct {
 	State Opt[string]
 	// Coordinator is the broker that lists the group.
 	Coordinator BrokerID
+	// AlsoListedBy are other brokers that list it, as for a moment while it moves,
+	// or for longer where a coordinator has missed that.
+	AlsoListedBy []BrokerID
 	// Members is sorted by id.
 	Members Opt[[]Member]
 	// Commits is sorted by topic and partition. They were read before the

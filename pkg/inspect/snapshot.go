@@ -59,6 +59,9 @@ type Snapshot struct {
 	Quorum Opt[Quorum]
 	// Transactions is known with [PartTransactions].
 	Transactions Opt[Transactions]
+	// KeepsELR is whether the controller keeps eligible leader replicas (KIP-966);
+	// known where Metadata was asked.
+	KeepsELR Opt[bool]
 	// TakenAt is when the pass began.
 	TakenAt time.Time
 	// Asked says which parts were asked for.

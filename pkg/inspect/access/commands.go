@@ -67,5 +67,11 @@ func Commands() []Command {
 			controller,
 		}},
 		{"check health", []Part{partitions, minISR, moves, quorum, limits}},
+		{"export", []Part{
+			topics, fenced, offsets, minISR, moves, logDirs,
+			{Name: "groups", Requests: []RequestID{ListGroups, DescribeGroups, ConsumerGroupDescribe, OffsetFetch}, Optional: true},
+			{Name: "ELR", Requests: []RequestID{TopicPartitions}, Optional: true},
+			quorum,
+		}},
 	}
 }

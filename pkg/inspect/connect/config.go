@@ -24,6 +24,8 @@ type Config struct {
 	Bootstrap []string
 	// Security is nil for PLAINTEXT.
 	Security *Security
+	// Pool, where there is one, keeps connections for the next pass.
+	Pool *Pool
 }
 
 // ParseBootstrap splits a list as Kafka's own tools take it: host:port, commas
@@ -89,9 +91,15 @@ type handOver struct{ conn net.Conn }
 func (h handOver) Dial(string, string) (net.Conn, error) { return h.conn, nil }
 
 // Kgo returns a franz-go client that knows addr alone: send raw requests to its
-// only seed broker. The caller closes it.
+// only seed broker. The caller closes it. [Config.OpenRaw] gives one that a Pool
+// keeps.
 func (c *Config) Kgo(addr string) (*kgo.Client, error) {
-	client, err := kgo.NewClient(
+	return c.kgo(addr, func(*sniffedConn) {})
+}
+
+// kgo calls opened with every connection that the client makes.
+func (c *Config) kgo(addr string, opened func(*sniffedConn)) (*kgo.Client, error) {
+	options := []kgo.Opt{
 		kgo.SeedBrokers(addr),
 		kgo.ClientID(ClientID),
 		kgo.SoftwareNameAndVersion(softwareName, softwareVersion),
@@ -101,11 +109,17 @@ func (c *Config) Kgo(addr string) (*kgo.Client, error) {
 				return nil, err
 			}
 			limited.limit(context.Background()) // from here on the client sets its own
+			opened(conn)
 			return conn, nil
 		}),
 		kgo.RequestRetries(0),
+		kgo.MetadataMaxAge(time.Hour), // longer than any lives: it asks nothing by itself
 		kgo.DisableClientMetrics(),
-	)
+	}
+	if c.Pool != nil {
+		options = append(options, kgo.WithHooks(c.Pool)) // it counts
+	}
+	client, err := kgo.NewClient(options...)
 	if err != nil {
 		return nil, fmt.Errorf("client for %s: %w", addr, err)
 	}

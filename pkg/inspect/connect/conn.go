@@ -2,6 +2,7 @@ package connect
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync/atomic"
 	"time"
@@ -38,24 +39,46 @@ type Conn struct {
 	// versions is the broker's own answer.
 	versions *sarama.ApiVersionsResponse
 	// broken is the request that the connection broke on; nil while it works.
-	broken atomic.Pointer[string]
+	broken *atomic.Pointer[string]
+
+	// config is what it was opened with, opened when; see Pool for the others.
+	config            *Config
+	opened            time.Time
+	reused, answered  bool
+	spoiled, isClosed bool
 }
 
 type versionRange struct{ min, max int16 }
 
 // Open dials addr, authenticates where the config says so, and asks ApiVersions,
-// all within ctx. Errors are of type *Error.
+// all within ctx; or it takes a connection that the config's Pool has kept. Errors
+// are of type *Error.
 func (c *Config) Open(ctx context.Context, addr string) (*Conn, error) {
+	if c.Pool != nil {
+		if k, ok := c.Pool.take(place{addr, c.Security, false}); ok {
+			conn := *k.conn // whoever closed it before may close it again
+			conn.isClosed, conn.reused, conn.answered = false, true, false
+			return &conn, nil
+		}
+	}
+	return c.openNew(ctx, addr)
+}
+
+func (c *Config) openNew(ctx context.Context, addr string) (*Conn, error) {
 	raw, peer, err := c.dial(ctx, addr)
 	if err != nil {
 		return nil, err
 	}
-	conn := &Conn{addr: addr, raw: raw, peer: peer, broker: sarama.NewBroker(addr), security: c.Security}
+	conn := &Conn{
+		addr: addr, raw: raw, peer: peer, broker: sarama.NewBroker(addr), security: c.Security,
+		broken: &atomic.Pointer[string]{}, config: c, opened: time.Now(),
+	}
 	if err := conn.broker.Open(c.sarama(peer)); err != nil {
 		_ = raw.Close()
 		return nil, newError(addr, inspect.PhaseRequest, "ApiVersions", err, 0)
 	}
 	if err := conn.askVersions(ctx); err != nil {
+		conn.spoiled = true
 		conn.Close()
 		return nil, err
 	}
@@ -149,16 +172,44 @@ func (c *Conn) Feature(name string) (int16, bool) {
 // APIVersions is the broker's own answer to ApiVersions.
 func (c *Conn) APIVersions() *sarama.ApiVersionsResponse { return c.versions }
 
-// Close closes the connection. It may be called twice.
+// Close closes the connection, or gives it back to the config's Pool. It may be
+// called twice.
 func (c *Conn) Close() {
+	if c.isClosed {
+		return
+	}
+	c.isClosed = true
+	if pool := c.config.Pool; pool != nil && !c.spoiled {
+		pool.put(place{c.addr, c.config.Security, false}, kept{conn: c, opened: c.opened, ends: c.peer.ends})
+		return
+	}
+	c.abandon()
+}
+
+func (c *Conn) abandon() {
 	// sarama's Close waits for the lock that a call holds; the socket ends it.
 	_ = c.raw.Close()
-	go func() { _ = c.broker.Close() }()
+	broker := c.broker
+	go func() { _ = broker.Close() }()
 }
 
 // Ask makes one call on the connection, named after Kafka's request, and returns
 // within ctx. Errors are of type *Error.
 func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.Broker) (T, error)) (T, error) {
+	v, err := askOnce(ctx, c, request, call)
+	if err != nil && ctx.Err() == nil && c.stale(errors.Unwrap(err)) {
+		if renewErr := c.renew(ctx); renewErr != nil {
+			return v, renewErr
+		}
+		v, err = askOnce(ctx, c, request, call)
+	}
+	if err == nil {
+		c.answered = true
+	}
+	return v, err
+}
+
+func askOnce[T any](ctx context.Context, c *Conn, request string, call func(*sarama.Broker) (T, error)) (T, error) {
 	type answer struct {
 		value T
 		err   error
@@ -171,10 +222,16 @@ func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.
 	began := time.Now()
 	c.raw.limit(ctx)
 	stop := context.AfterFunc(ctx, c.raw.abort)
-	defer stop()
+	defer func() {
+		if !stop() {
+			c.spoiled = true // the abort may hit the next request
+		}
+	}()
+	c.config.Pool.count(request)
 	answered := make(chan answer, 1)
+	broker := c.broker
 	go func() {
-		v, err := call(c.broker)
+		v, err := call(broker)
 		answered <- answer{v, err}
 	}()
 	select {
@@ -197,6 +254,7 @@ func Ask[T any](ctx context.Context, c *Conn, request string, call func(*sarama.
 
 func (c *Conn) fail(request string, err error, after time.Duration) error {
 	c.broken.CompareAndSwap(nil, &request)
+	c.spoiled = true
 	if sniffed := c.peer.sniffed(); sniffed != nil {
 		err = sniffed
 	}
@@ -204,4 +262,25 @@ func (c *Conn) fail(request string, err error, after time.Duration) error {
 	guess(e, c.peer)
 	c.security.addOutdated(e)
 	return e
+}
+
+// renew replaces a kept connection that was found closed.
+func (c *Conn) renew(ctx context.Context) error {
+	fresh, err := c.config.openNew(ctx, c.addr)
+	if err != nil {
+		return err
+	}
+	c.abandon()
+	*c = *fresh
+	return nil
+}
+
+// Answered reports whether the broker has answered since the connection was
+// opened or taken from a [Pool].
+func (c *Conn) Answered() bool { return c.answered }
+
+// stale reports whether an error says no more than that the connection was closed
+// while nobody used it.
+func (c *Conn) stale(err error) bool {
+	return c.reused && !c.answered && isClosed(err)
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/sasl"
@@ -20,36 +21,41 @@ const maxSASLFrameBytes = 1 << 20
 // maxSASLSteps is more than any mechanism takes (SCRAM 2, GSSAPI 3).
 const maxSASLSteps = 10
 
+// sessionPercent is the part of a session after which a connection is given up, so
+// that its end does not fall into the middle of a pass.
+const sessionPercent = 80
+
 // authenticate goes through SaslHandshake v1 and SaslAuthenticate v1 (KIP-43,
 // KIP-152) on a connection that has just been opened, so that both clients get
-// it authenticated and mechanisms exist once.
-func authenticate(ctx context.Context, conn net.Conn, addr string, m sasl.Mechanism) error {
+// it authenticated and mechanisms exist once. It returns for how long that lasts, 0
+// where the broker sets no end.
+func authenticate(ctx context.Context, conn net.Conn, addr string, m sasl.Mechanism) (time.Duration, error) {
 	x := exchange{conn: conn, format: kmsg.NewRequestFormatter(kmsg.FormatterClientID(ClientID))}
 	if err := x.handshake(m.Name()); err != nil {
-		return err
+		return 0, err
 	}
 	session, message, err := m.Authenticate(ctx, addr)
 	if err != nil {
-		return ownTrouble(m, err)
+		return 0, ownTrouble(m, err)
 	}
 	for range maxSASLSteps {
 		challenge, err := x.step(message)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		done, next, err := session.Challenge(challenge)
 		switch {
 		case err != nil:
-			return ownTrouble(m, err)
+			return 0, ownTrouble(m, err)
 		case done && len(next) == 0:
-			return nil
+			return x.lifetime, nil
 		case done:
 			_, err = x.step(next)
-			return err
+			return x.lifetime, err
 		}
 		message = next
 	}
-	return fmt.Errorf("%s: it did not end after %d steps", m.Name(), maxSASLSteps)
+	return 0, fmt.Errorf("%s: it did not end after %d steps", m.Name(), maxSASLSteps)
 }
 
 // ownTrouble is an error of the mechanism and not of the connection.
@@ -66,6 +72,8 @@ type exchange struct {
 	conn        net.Conn
 	format      *kmsg.RequestFormatter
 	correlation int32
+	// lifetime is the last answer's.
+	lifetime time.Duration
 }
 
 func (x *exchange) handshake(mechanism string) error {
@@ -114,6 +122,7 @@ func (x *exchange) step(message []byte) ([]byte, error) {
 	if resp.ErrorCode != 0 {
 		return nil, refusedBy(resp.ErrorMessage)
 	}
+	x.lifetime = time.Duration(resp.SessionLifetimeMillis) * time.Millisecond
 	return resp.SASLAuthBytes, nil
 }
 

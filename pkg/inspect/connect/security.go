@@ -255,7 +255,8 @@ func (s *secured) secure(ctx context.Context, conn net.Conn, addr string) (*snif
 		return peer, nil
 	}
 	began := time.Now()
-	if err := authenticate(ctx, peer, addr, s.mechanism); err != nil {
+	session, err := authenticate(ctx, peer, addr, s.mechanism)
+	if err != nil {
 		if forgetful, ok := s.mechanism.(forgetter); ok && errors.Is(err, errCredentials) {
 			forgetful.forget()
 		}
@@ -269,6 +270,9 @@ func (s *secured) secure(ctx context.Context, conn net.Conn, addr string) (*snif
 		return nil, e
 	}
 	peer.authenticated = true
+	if session > 0 {
+		peer.ends = began.Add(session * sessionPercent / 100)
+	}
 	return peer, nil
 }
 

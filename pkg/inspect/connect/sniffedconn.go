@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 )
 
 // What the first bytes of an answer can give away.
@@ -25,6 +26,9 @@ type sniffedConn struct {
 	net.Conn
 	shake         *handshake // nil without TLS
 	authenticated bool
+	// ends is from when on the broker refuses requests that come without another
+	// authentication (KIP-368), less a margin; zero for never.
+	ends time.Time
 
 	mu      sync.Mutex
 	started bool

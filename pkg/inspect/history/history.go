@@ -20,7 +20,9 @@ const MaxSamples = 4096
 
 // History holds the offsets of one cluster over its last samples.
 type History struct {
-	size      int
+	size int
+	// logsOnly: HW and min ISR are passed over.
+	logsOnly  bool
 	clusterID inspect.Opt[string]
 	// base is when the first sample was taken. Times are milliseconds since then,
 	// by the monotonic clock where the Snapshots carry one.
@@ -44,6 +46,15 @@ func New(samples int) *History {
 	}
 	h := &History{size: min(samples, MaxSamples)}
 	h.forget()
+	return h
+}
+
+// NewLogs returns a History as New does that remembers the replicas' LEO alone and
+// knows no HW: where most samples do not read it, those that do are not taken for
+// a change.
+func NewLogs(samples int) *History {
+	h := New(samples)
+	h.logsOnly = true
 	return h
 }
 
@@ -82,7 +93,7 @@ func (h *History) Add(s *inspect.Snapshot) {
 const maxStepBackMs = 60_000
 
 func (h *History) forget() {
-	*h = History{size: h.size, topics: map[string]*topic{}}
+	*h = History{size: h.size, logsOnly: h.logsOnly, topics: map[string]*topic{}}
 }
 
 func (h *History) otherCluster(s *inspect.Snapshot) bool {
@@ -117,7 +128,7 @@ func (h *History) addTopic(in *inspect.Topic) {
 			ser = &series{epoch: unknown}
 			t.partitions[p.Index] = ser
 		}
-		ser.add(p, h.lastMs, h.seq, h.size)
+		ser.add(p, h)
 	}
 }
 

@@ -89,6 +89,20 @@ func (h *History) ReadLag(topic string, partition int32, position inspect.Offset
 	return lagOf(isrrule.TimeLag(s.endsNewestFirst(), int64(position)))
 }
 
+// WrittenLag is ReadLag by the leader's LEO: how long ago the first record that is
+// yet to be read was written, be it committed by now or not. Ask it only where the
+// HW is known to be above position.
+func (h *History) WrittenLag(topic string, partition int32, position inspect.Offset) Lag {
+	s := h.newest(topic, partition)
+	if s == nil {
+		return Lag{State: LagUnknown}
+	}
+	if last := s.last(); last.leo() == unknown {
+		return Lag{State: LagUnknown}
+	}
+	return lagOf(isrrule.TimeLag(s.newestFirst(len(s.brokers)), int64(position)))
+}
+
 // endsNewestFirst yields the samples that know the HW, in the place of a LEO.
 func (s *series) endsNewestFirst() iter.Seq[isrrule.Sample] {
 	return func(yield func(isrrule.Sample) bool) {

@@ -103,10 +103,14 @@ func (s *series) wentDown(p *inspect.Partition) bool {
 	return now < last.leo()
 }
 
-// add takes in sample seq of the partition, taken at atMs.
-func (s *series) add(p *inspect.Partition, atMs, seq int64, size int) {
+// add takes in the partition as it is in h's newest sample.
+func (s *series) add(p *inspect.Partition, h *History) {
+	atMs, seq, size := h.lastMs, h.seq, h.size
 	s.setBrokers(p.Replicas)
 	in := s.entryOf(p, atMs)
+	if h.logsOnly {
+		in.cells[len(in.cells)-1], in.flags = unknown, 0
+	}
 	if len(s.spans) > 0 {
 		if s.seq+1 != seq {
 			in.flags |= afterGap

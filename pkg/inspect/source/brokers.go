@@ -70,13 +70,18 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 	p.mu.Lock()
 	p.asked[b.ID] = conn
 	p.mu.Unlock()
+	up := false
 	reader := &reader{offsets: o, conn: conn, broker: b, work: w}
 	reader.read(ctx)
 	conn = reader.conn // it may have had to be opened again
 	defer conn.Close()
+	defer func() { b.Reachable = inspect.Known(up || conn.Answered()) }() // a kept connection is no answer yet
 	if p.query.Parts.Has(inspect.PartLogDirs) {
 		b.VersionRange = guessVersion(conn.APIVersions())
-		p.over(ctx, conn, func(conn *connect.Conn) { p.logDirs(ctx, conn, b) })
+		p.over(ctx, conn, func(conn *connect.Conn) {
+			p.logDirs(ctx, conn, b)
+			up = conn.Answered()
+		})
 	}
 	p.facets(ctx, conn, b)
 }
@@ -108,6 +113,11 @@ func (p *pass) connection(ctx context.Context, b *inspect.Broker) (*connect.Conn
 func (p *pass) open(ctx context.Context, b *inspect.Broker) (*connect.Conn, error) {
 	ctx, cancel := p.src.bounded(ctx)
 	defer cancel()
+	if p.query.Suspects[b.ID] {
+		var short context.CancelFunc
+		ctx, short = context.WithTimeout(ctx, suspectPatience)
+		defer short()
+	}
 	return p.src.conf.Open(ctx, b.Address())
 }
 

@@ -59,6 +59,11 @@ func (c *coordinator) ask(ctx context.Context) {
 	}
 	c.broker.Reachable = inspect.Known(true)
 	c.step(ctx, c.list)
+	if len(c.errs) > 0 && !c.conn.Answered() { // a kept connection to a broker that is gone by now
+		c.conn.Close()
+		c.unreachable(c.errs[0])
+		return
+	}
 	if c.listed {
 		c.describe(ctx)
 		c.step(ctx, c.fetchCommits)

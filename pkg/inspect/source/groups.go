@@ -84,8 +84,15 @@ func (p *pass) mergeGroups(asked []*coordinator) {
 	chosen := map[string]*inspect.Group{}
 	for _, c := range asked {
 		for _, g := range c.groups {
-			if other := chosen[g.Name]; other == nil || other.Error != "" && g.Error == "" {
+			other := chosen[g.Name]
+			switch {
+			case other == nil:
 				chosen[g.Name], from[g.Name] = g, c
+			case other.Error != "" && g.Error == "":
+				g.AlsoListedBy = append(slices.Clone(other.AlsoListedBy), other.Coordinator)
+				chosen[g.Name], from[g.Name] = g, c
+			default:
+				other.AlsoListedBy = append(other.AlsoListedBy, g.Coordinator)
 			}
 		}
 	}

@@ -38,14 +38,14 @@ func (p *pass) logDirs(ctx context.Context, conn *connect.Conn, b *inspect.Broke
 		// Before version 3 a refusal looked like a broker without directories.
 		f = refusal(inspect.Known(b.ID), conn.Addr(), request, int16(sarama.ErrClusterAuthorizationFailed))
 	default:
-		b.LogDirs = inspect.Known(logDirsOf(resp, version >= versionWithVolume))
+		b.LogDirs = inspect.Known(logDirsOf(resp, version >= versionWithVolume, p.query.LogSizes))
 		return
 	}
 	f.Lost = "its log directories are unknown"
 	p.fail(f)
 }
 
-func logDirsOf(resp *sarama.DescribeLogDirsResponse, withVolume bool) []inspect.LogDir {
+func logDirsOf(resp *sarama.DescribeLogDirsResponse, withVolume, withReplicas bool) []inspect.LogDir {
 	dirs := make([]inspect.LogDir, 0, len(resp.LogDirs))
 	for _, d := range resp.LogDirs {
 		dir := inspect.LogDir{Path: d.Path}
@@ -65,6 +65,11 @@ func logDirsOf(resp *sarama.DescribeLogDirsResponse, withVolume bool) []inspect.
 		for _, t := range d.Topics {
 			for _, r := range t.Partitions {
 				sum += r.Size
+				if withReplicas {
+					dir.Replicas = append(dir.Replicas, inspect.ReplicaLog{
+						Topic: t.Topic, Partition: r.PartitionID, SizeBytes: r.Size, Future: r.IsTemporary,
+					})
+				}
 			}
 		}
 		dir.ReplicasBytes = inspect.Known(sum)

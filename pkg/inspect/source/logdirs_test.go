@@ -38,14 +38,14 @@ func TestLogDirs(t *testing.T) {
 		}},
 		{Path: "/b", ErrorCode: sarama.ErrKafkaStorageError, TotalBytes: -1},
 	}}
-	dirs := logDirsOf(resp, true)
+	dirs := logDirsOf(resp, true, false)
 	if d := dirs[0]; d.TotalBytes != inspect.Known(int64(100)) || d.UsableBytes.IsKnown() || d.ReplicasBytes != inspect.Known(int64(7)) {
 		t.Errorf("dir = %+v, want total 100, usable unknown, replicas 7", d)
 	}
 	if d := dirs[1]; d.Error != "KAFKA_STORAGE_ERROR" || d.ReplicasBytes.IsKnown() {
 		t.Errorf("dir = %+v, want offline and nothing known", d)
 	}
-	if d := logDirsOf(resp, false)[0]; d.TotalBytes.IsKnown() {
+	if d := logDirsOf(resp, false, false)[0]; d.TotalBytes.IsKnown() {
 		t.Errorf("dir before Kafka 3.3 = %+v, want no volume", d)
 	}
 }

@@ -185,11 +185,11 @@ func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error)
 
 // askQuorum asks one broker or controller. Its error is a *connect.Error or a *codeError.
 func (p *pass) askQuorum(ctx context.Context, conf *connect.Config, addr string) (*inspect.Quorum, error) {
-	client, err := conf.Kgo(addr)
+	raw, err := conf.OpenRaw(addr)
 	if err != nil {
 		return nil, err
 	}
-	defer client.Close()
+	defer raw.Close()
 	req := kmsg.NewPtrDescribeQuorumRequest()
 	topic := kmsg.NewDescribeQuorumRequestTopic()
 	topic.Topic = metadataTopic
@@ -197,10 +197,9 @@ func (p *pass) askQuorum(ctx context.Context, conf *connect.Config, addr string)
 	req.Topics = append(req.Topics, topic)
 	ctx, cancel := p.src.bounded(ctx)
 	defer cancel()
-	began := time.Now()
-	resp, err := req.RequestWith(ctx, client.SeedBrokers()[0])
+	resp, err := connect.AskRaw[*kmsg.DescribeQuorumResponse](ctx, raw, req)
 	if err != nil {
-		return nil, connect.Wrap(addr, describeQuorum, err, time.Since(began))
+		return nil, err
 	}
 	if resp.ErrorCode != 0 {
 		return nil, &codeError{resp.ErrorCode}

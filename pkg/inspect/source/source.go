@@ -84,6 +84,12 @@ type Query struct {
 	// where the credentials may not ask for it, that is a notice. What else goes
 	// wrong with the request stays a failure.
 	QuorumBeside bool
+	// Sample, Suspects, LogSizes and LeaderlessELR are for who asks again and again;
+	// see sample.go.
+	Sample        SampleKind
+	Suspects      map[inspect.BrokerID]bool
+	LogSizes      bool
+	LeaderlessELR bool
 }
 
 // Snapshot takes one pass within the timeout. The error is not nil only where
@@ -106,7 +112,12 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	case boot != nil:
 		defer boot.Close()
 		s.learn(snap.Brokers)
-		p.details(ctx, boot)
+		p.leaderlessELR(ctx, boot)
+		if q.Sample != SampleNone {
+			p.sample(ctx)
+		} else {
+			p.details(ctx, boot)
+		}
 	}
 	p.tellUnoffered()
 	slices.SortStableFunc(p.failures, inspect.Failure.Compare)

@@ -4,11 +4,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/base64"
-	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
-	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -23,12 +21,12 @@ const elrFeature = "eligible.leader.replicas.version"
 // describeTopicPartitions learns topics and partitions with their ELR, page by
 // page, over a connection of its own (sarama has no types for it).
 func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) *inspect.Failure {
-	client, err := p.src.conf.Kgo(boot.Addr())
+	raw, err := p.src.conf.OpenRaw(boot.Addr())
 	if err != nil {
 		f := failureOf(inspect.Unknown[inspect.BrokerID](), err)
 		return &f
 	}
-	defer client.Close()
+	defer raw.Close()
 	level, _ := boot.Feature(elrFeature)
 	req := kmsg.NewPtrDescribeTopicPartitionsRequest()
 	req.ResponsePartitionLimit = pagePartitions
@@ -39,7 +37,7 @@ func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) 
 	}
 	seen := map[string]int{} // places in p.snap.Topics
 	for {
-		resp, err := p.page(ctx, client, boot.Addr(), req)
+		resp, err := p.page(ctx, raw, req)
 		if err != nil {
 			f := failureOf(inspect.Unknown[inspect.BrokerID](), err)
 			return &f
@@ -65,16 +63,11 @@ func (p *pass) describeTopicPartitions(ctx context.Context, boot *connect.Conn) 
 }
 
 func (p *pass) page(
-	ctx context.Context, client *kgo.Client, addr string, req *kmsg.DescribeTopicPartitionsRequest,
+	ctx context.Context, raw *connect.Raw, req *kmsg.DescribeTopicPartitionsRequest,
 ) (*kmsg.DescribeTopicPartitionsResponse, error) {
 	ctx, cancel := p.src.bounded(ctx)
 	defer cancel()
-	began := time.Now()
-	resp, err := req.RequestWith(ctx, client.SeedBrokers()[0])
-	if err != nil {
-		return nil, connect.Wrap(addr, "DescribeTopicPartitions", err, time.Since(began))
-	}
-	return resp, nil
+	return connect.AskRaw[*kmsg.DescribeTopicPartitionsResponse](ctx, raw, req)
 }
 
 // addPage adds a topic of one page; a topic may go on in the next one.

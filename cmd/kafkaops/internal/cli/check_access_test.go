@@ -45,7 +45,7 @@ func TestAccessTable(t *testing.T) {
 		inTable[c.Path] = c
 	}
 	all := map[access.RequestID]bool{}
-	for _, command := range asking(t) {
+	for _, command := range append(asking(t), serving(t)...) {
 		if command == "check access" {
 			continue
 		}
@@ -71,8 +71,18 @@ func TestAccessTable(t *testing.T) {
 		maps.Copy(all, want)
 		got := map[access.RequestID]bool{}
 		for _, without := range [][]kmsg.Key{nil, {kmsg.DescribeTopicPartitions}} { // what older brokers are asked instead
-			c := accessCluster(t, func(m *fakekafka.Model) { m.APIs = fakekafka.APIs(without...) })
-			ask(t, c, command+flags)
+			c := accessCluster(t, func(m *fakekafka.Model) {
+				m.APIs = fakekafka.APIs(without...)
+				if slices.Contains(serving(t), command) { // asks for the ELR of what has no leader
+					p := m.Topic("orders").Partitions[0]
+					p.Leader, p.ISR = fakekafka.NoLeader, nil
+				}
+			})
+			if slices.Contains(serving(t), command) {
+				collectOnce(t, c, command+flags)
+			} else {
+				ask(t, c, command+flags)
+			}
 			maps.Copy(got, sentBy(c))
 		}
 		if diff := cmp.Diff(sorted(got), sorted(want)); diff != "" {
@@ -151,13 +161,13 @@ func TestCheckAccess(t *testing.T) {
 			name: "quorum", change: deny(kmsg.DescribeQuorum), code: exitUnhealthy,
 			missing: []string{"DESCRIBE on the cluster"},
 			statuses: map[string]access.Status{
-				"describe": "partly", "describe brokers": "partly", "describe quorum": "refused", "check health": "partly",
+				"describe": "partly", "describe brokers": "partly", "describe quorum": "refused", "check health": "partly", "export": "partly",
 			},
 		},
 		{
 			name: "log directories", change: deny(kmsg.DescribeLogDirs), code: exitUnhealthy,
 			missing:  []string{"DESCRIBE on the cluster"},
-			statuses: map[string]access.Status{"describe brokers": "partly", "describe log-dirs": "refused", "describe reassignments": "partly"},
+			statuses: map[string]access.Status{"describe brokers": "partly", "describe log-dirs": "refused", "describe reassignments": "partly", "export": "partly"},
 		},
 		{
 			name: "producers", change: deny(kmsg.DescribeProducers), code: exitOK, missing: []string{"READ on the topic"},
@@ -167,7 +177,7 @@ func TestCheckAccess(t *testing.T) {
 			missing: []string{"DESCRIBE_CONFIGS on the topic: orders"},
 			statuses: map[string]access.Status{
 				"describe": "partly", "describe topics": "partly", "describe configs": "partly",
-				"lag": "partly", "check health": "partly",
+				"lag": "partly", "check health": "partly", "export": "partly",
 			},
 		},
 		{
@@ -180,7 +190,7 @@ func TestCheckAccess(t *testing.T) {
 			missing: []string{"DESCRIBE on the topic: orders", "READ on the topic: orders"},
 			statuses: map[string]access.Status{
 				"describe": "partly", "describe topics": "partly", "describe brokers": "partly", "describe configs": "partly",
-				"describe reassignments": "partly", "describe transactions": "partly", "lag": "partly", "lag groups": "partly", "check health": "partly",
+				"describe reassignments": "partly", "describe transactions": "partly", "lag": "partly", "lag groups": "partly", "check health": "partly", "export": "partly",
 			},
 		},
 		{
@@ -188,13 +198,13 @@ func TestCheckAccess(t *testing.T) {
 			missing: []string{"DESCRIBE on the topic: orders", "READ on the topic: orders"},
 			statuses: map[string]access.Status{
 				"describe": "partly", "describe topics": "partly", "describe brokers": "partly", "describe configs": "partly",
-				"describe reassignments": "partly", "describe transactions": "partly", "lag": "partly", "lag groups": "partly", "check health": "partly",
+				"describe reassignments": "partly", "describe transactions": "partly", "lag": "partly", "lag groups": "partly", "check health": "partly", "export": "partly",
 			},
 		},
 		{
 			name: "a named group", change: func(m *fakekafka.Model) { m.Group("billing").DenyDescribe = true },
 			flags: "--group billing --group no-such-group", code: exitUnhealthy,
-			missing: []string{"DESCRIBE on the group: billing"}, statuses: map[string]access.Status{"lag groups": "partly"},
+			missing: []string{"DESCRIBE on the group: billing"}, statuses: map[string]access.Status{"lag groups": "partly", "export": "partly"},
 		},
 		{name: "a group that nobody has", change: func(*fakekafka.Model) {}, flags: "--group no-such-group", code: exitOK},
 		{

@@ -131,6 +131,28 @@ var badValues = map[string]map[string]string{
 		"new":         `--type "new": use classic, consumer, share, streams`,
 		"classic,new": `--type "new": use classic, consumer, share, streams`,
 	},
+	// export's.
+	"collect-interval": {
+		"999ms": "--collect-interval 999ms is too short: the least is 1s",
+		"10":    `--collect-interval "10": use a duration such as 10s or 1m30s`,
+		"31s":   "--max-age 30s is shorter than --collect-interval 31s: nothing would be served in between",
+	},
+	"sample-interval": {
+		"99ms": "--sample-interval 99ms is too short: the least is 100ms",
+		"11s":  "--sample-interval 11s is longer than --collect-interval 10s",
+	},
+	"max-age":           {"9s": "--max-age 9s is shorter than --collect-interval 10s: nothing would be served in between"},
+	"topics":            {"orders[": "--topics: error parsing regexp: missing closing ]: `[`"},
+	"topics-exclude":    {"(": "--topics-exclude: error parsing regexp: missing closing ): `(`"},
+	"groups":            {"*": "--groups: error parsing regexp: missing argument to repetition operator: `*`"},
+	"groups-exclude":    {"a)": "--groups-exclude: error parsing regexp: unexpected ): `a)`"},
+	"partition-metrics": {"some": `--partition-metrics: "some" is none of all, unhealthy, none`},
+	"replica-metrics":   {"": `--replica-metrics: "" is none of all, unhealthy, none`},
+	"group-metrics":     {"All": `--group-metrics: "All" is none of all, unhealthy, none`},
+	// All values are good, and a file that cannot be used is no wrong usage.
+	"cluster-label": {}, "web.config.file": {},
+	"web.listen-address": {"": "--web.listen-address: an empty address"},
+
 	"max-lag": {"-1": "--max-lag -1: a lag is not negative", "10s": `--max-lag "10s": use a whole number`},
 	"nagios-unreachable": {
 		"critical": "--nagios-unreachable is about --nagios: add that",

@@ -79,6 +79,12 @@ func TestExamples(t *testing.T) {
 	for _, cmd := range commands(t) {
 		for _, example := range examplesOf(cmd.Example) {
 			args := wordsOf(t, here.Replace(example))
+			if serves(cmd) { // it runs in TestExport
+				if err := cmd.ParseFlags(args[1:]); err != nil || args[0] != pathOf(cmd) {
+					t.Errorf("%s: %v", example, err)
+				}
+				continue
+			}
 			if r := contexts.run(t.Context(), args...).unhurried(); r.code != exitOK || r.stdout == "" || r.stderr != "" {
 				t.Errorf("%s: got exit code %d, %d bytes on stdout, stderr %q; want 0 and an answer", example, r.code, len(r.stdout), r.stderr)
 			}

@@ -159,17 +159,38 @@ func pathOf(c *cobra.Command) string {
 	return strings.TrimPrefix(strings.TrimPrefix(c.CommandPath(), c.Root().Name()), " ")
 }
 
-// asking are the paths of all commands that ask a cluster.
+// serves reports whether the command asks a cluster until it is stopped, and prints
+// no answer of its own; see export_test.go.
+func serves(c *cobra.Command) bool {
+	return c.Flags().Lookup("bootstrap-server") != nil && c.Flags().Lookup("output") == nil
+}
+
+// asking are the paths of all commands that ask a cluster and print the answer.
 func asking(t *testing.T) []string {
 	t.Helper()
 	var paths []string
 	for _, c := range commands(t) {
-		if c.Flags().Lookup("bootstrap-server") != nil {
+		if c.Flags().Lookup("bootstrap-server") != nil && !serves(c) {
 			paths = append(paths, pathOf(c))
 		}
 	}
 	if len(paths) < 5 {
 		t.Fatalf("only %q ask a cluster: the tree is not walked", paths)
+	}
+	return paths
+}
+
+// serving are the paths of all commands that ask a cluster until they are stopped.
+func serving(t *testing.T) []string {
+	t.Helper()
+	var paths []string
+	for _, c := range commands(t) {
+		if serves(c) {
+			paths = append(paths, pathOf(c))
+		}
+	}
+	if len(paths) == 0 {
+		t.Fatal("no command serves: the tree is not walked")
 	}
 	return paths
 }
@@ -329,4 +350,16 @@ func (p place) start(t *testing.T, bootstrap, line string) *started {
 func (s *started) interrupt() ran {
 	s.stop()
 	return ran{<-s.code, s.stdout.String(), s.stderr.String()}.unhurried()
+}
+
+// end waits for a command that ends by itself.
+func (s *started) end(t *testing.T) ran {
+	t.Helper()
+	select {
+	case code := <-s.code:
+		return ran{code, s.stdout.String(), s.stderr.String()}.unhurried()
+	case <-time.After(patience):
+		t.Fatalf("it has not ended after %s:\n%s", patience, s.stderr.String())
+		return ran{}
+	}
 }

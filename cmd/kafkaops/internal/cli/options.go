@@ -36,12 +36,17 @@ type viewOptions struct {
 }
 
 func (o *options) register(cmd *cobra.Command, env Env) {
-	o.targetOptions.register(cmd, env)
+	o.registerConnection(cmd, env)
 	o.viewOptions.register(cmd)
 	f := cmd.Flags()
-	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one whole pass, from the first dial to the last answer; one request gets a third of it")
 	f.BoolVarP(&o.watch, "watch", "w", false, "repeat until interrupted; in place on a terminal")
 	f.DurationVar(&o.interval, "interval", defaultInterval, "time between passes of --watch and between samples")
+}
+
+// registerConnection adds what says which cluster, and how long to wait for it.
+func (o *options) registerConnection(cmd *cobra.Command, env Env) {
+	o.targetOptions.register(cmd, env)
+	cmd.Flags().DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one whole pass, from the first dial to the last answer; one request gets a third of it")
 }
 
 func (o *viewOptions) register(cmd *cobra.Command) {
@@ -85,14 +90,13 @@ type session struct {
 // before anything is asked.
 func (o *options) open(env Env) (*session, error) {
 	view, err := o.view(env.Terminal)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
-	case o.timeout < minTimeout:
-		return nil, usagef("--timeout %s is too short: the least is %s", o.timeout, minTimeout)
-	case o.timeout > maxTimeout:
-		return nil, usagef("--timeout %s is too long: the most is %s", o.timeout, maxTimeout)
-	case o.interval < minInterval:
+	}
+	if err := o.checkTimeout(); err != nil {
+		return nil, err
+	}
+	if o.interval < minInterval {
 		return nil, usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	}
 	view.Stream = o.watch
@@ -105,4 +109,14 @@ func (o *options) open(env Env) (*session, error) {
 		opts: *o, view: view, target: t, terminal: env.Terminal,
 		source: source.New(t.brokers, o.timeout, t.options()...),
 	}, nil
+}
+
+func (o *options) checkTimeout() error {
+	switch {
+	case o.timeout < minTimeout:
+		return usagef("--timeout %s is too short: the least is %s", o.timeout, minTimeout)
+	case o.timeout > maxTimeout:
+		return usagef("--timeout %s is too long: the most is %s", o.timeout, maxTimeout)
+	}
+	return nil
 }

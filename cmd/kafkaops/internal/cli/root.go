@@ -86,7 +86,9 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 		"{{if .HasAvailableSubCommands}}\n  {{.CommandPath}} [command]{{end}}",
 		"{{if and .HasAvailableSubCommands (eq .Use .Name)}}\n  {{.CommandPath}} [command]{{end}}", 1))
 	root.SetVersionTemplate(versionLine())
-	root.AddCommand(newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newContextCmd(env), newVersionCmd(env))
+	root.AddCommand(
+		newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env), newVersionCmd(env),
+	)
 	addBuiltins(root)
 	// Files are offered where a flag takes one, and nowhere else.
 	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)

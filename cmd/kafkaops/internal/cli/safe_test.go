@@ -41,6 +41,10 @@ var safeLines = map[string][]string{
 	},
 	"check health": {"", "--nagios", "--max-lag 10 --max-uncommitted 10", "--nagios --max-lag 10", "--exclude-internal"},
 
+	"export": {
+		"--topics orders --groups billing --partition-metrics none --replica-metrics unhealthy", "",
+	},
+
 	// These ask nobody.
 	"context": {""}, "context list": {""}, "context show": {"", "prod"}, "context use": {"", "prod"},
 	"": {""}, "check": {""}, "help": {"", "lag"}, "version": {""},
@@ -91,7 +95,7 @@ func TestSafeOverTheWire(t *testing.T) {
 			change(m)
 			c := fakekafka.Start(t, m)
 			for command, lines := range safeLines {
-				if slices.Contains(asking(t), command) {
+				if slices.Contains(asking(t), command) || command == "export" {
 					continue
 				}
 				for _, flags := range lines {
@@ -113,6 +117,13 @@ func TestSafeOverTheWire(t *testing.T) {
 				await(t, c, kmsg.ApiVersions, c.Count(kmsg.ApiVersions)+8) // two passes at least
 				s.interrupt()
 				checkRequests(t, c, command)
+			}
+			for _, flags := range safeLines["export"] {
+				c.Reset()
+				s := place{}.start(t, c.Addr(1), "export --web.listen-address 127.0.0.1:0 --collect-interval 1s --sample-interval 100ms "+flags)
+				await(t, c, kmsg.Metadata, 15) // two collections, with samples between
+				s.interrupt()
+				checkRequests(t, c, "export "+flags)
 			}
 			if created := c.Created(); len(created) > 0 {
 				t.Errorf("asking created %v", created)

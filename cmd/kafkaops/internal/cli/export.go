@@ -1,0 +1,217 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"regexp"
+	"syscall"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/exporter"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+// exportOptions are the flags of export.
+type exportOptions struct {
+	options
+	collectInterval, sampleInterval, maxAge     time.Duration
+	topics, topicsExclude                       string
+	groups, groupsExclude                       string
+	partitionDetail, replicaDetail, groupDetail string
+	clusterLabel                                string
+	web                                         exporter.Web
+}
+
+func newExportCmd(env Env) *cobra.Command {
+	var o exportOptions
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Serve the cluster's state to Prometheus, until stopped",
+		Long: `Serves /metrics, /healthz (this process), /readyz (the cluster answered within
+--max-age) and a page that links to them. A scrape asks no broker: the cluster is
+asked every --collect-interval, and between times every replica's log end offset
+and the ISRs every --sample-interval.
+
+What was not observed is absent, never stale. It starts before Kafka does and
+outlives it. SIGTERM ends it with exit code 0.
+
+Filters are regular expressions (RE2) that match the whole name.`,
+		Example: `  kafkaops export -b kafka-1:9092,kafka-2:9092
+  kafkaops export -b kafka-1:9092 --replica-metrics unhealthy --topics-exclude '_.*' --web.config.file web.yml`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+	}
+	o.registerConnection(cmd, env)
+	f := cmd.Flags()
+	f.DurationVar(&o.collectInterval, "collect-interval", exporter.DefaultCollectInterval, "time between collections of everything")
+	f.DurationVar(&o.sampleInterval, "sample-interval", exporter.DefaultSampleInterval, "time between samples, for lags in time and ISR counters; longer on a large cluster")
+	f.DurationVar(&o.maxAge, "max-age", exporter.DefaultMaxAge, "what was observed longer ago is not served")
+	f.StringVar(&o.topics, "topics", "", "only topics that match the `regexp`")
+	f.StringVar(&o.topicsExclude, "topics-exclude", "", "no topics that match the `regexp`")
+	f.StringVar(&o.groups, "groups", "", "only groups that match the `regexp`")
+	f.StringVar(&o.groupsExclude, "groups-exclude", "", "no groups that match the `regexp`")
+	for _, d := range o.details() {
+		f.StringVar(d.value, d.flag, string(exporter.DetailAll), d.usage)
+		complete(cmd, d.flag, string(exporter.DetailAll), string(exporter.DetailUnhealthy), string(exporter.DetailNone))
+	}
+	f.StringVar(&o.clusterLabel, "cluster-label", "", "put a label cluster with this `value` on every series")
+	// As every exporter of the Prometheus project has them.
+	f.StringSliceVar(&o.web.Listen, "web.listen-address", []string{":9308"}, "`address` to serve on; may be repeated")
+	f.BoolVar(&o.web.Systemd, "web.systemd-socket", false, "serve on the sockets that systemd hands over instead")
+	f.StringVar(&o.web.ConfigFile, "web.config.file", "", "TLS, client certificates and basic auth, by the exporter-toolkit's `file`")
+	return cmd
+}
+
+// detailFlag is a flag that bounds how many series there are.
+type detailFlag struct {
+	flag, usage string
+	value       *string
+	set         func(*exporter.Options, exporter.Detail)
+}
+
+func (o *exportOptions) details() []detailFlag {
+	return []detailFlag{
+		{
+			"partition-metrics", "series for partitions: all, unhealthy or none", &o.partitionDetail,
+			func(to *exporter.Options, d exporter.Detail) { to.Partitions = d },
+		},
+		{
+			"replica-metrics", "series for replicas: all, unhealthy (of unhealthy partitions) or none", &o.replicaDetail,
+			func(to *exporter.Options, d exporter.Detail) { to.Replicas = d },
+		},
+		{
+			"group-metrics", "series for groups: all, unhealthy (lag grows, something is unknown, or no members) or none", &o.groupDetail,
+			func(to *exporter.Options, d exporter.Detail) { to.Groups = d },
+		},
+	}
+}
+
+// minCollectInterval keeps a typing mistake from becoming a load on the cluster.
+const minCollectInterval = time.Second
+
+func (o *exportOptions) check() error {
+	switch {
+	case o.collectInterval < minCollectInterval:
+		return usagef("--collect-interval %s is too short: the least is %s", o.collectInterval, minCollectInterval)
+	case o.sampleInterval < minInterval:
+		return usagef("--sample-interval %s is too short: the least is %s", o.sampleInterval, minInterval)
+	case o.sampleInterval > o.collectInterval:
+		return usagef("--sample-interval %s is longer than --collect-interval %s", o.sampleInterval, o.collectInterval)
+	case o.maxAge < o.collectInterval:
+		return usagef("--max-age %s is shorter than --collect-interval %s: nothing would be served in between", o.maxAge, o.collectInterval)
+	case len(o.web.Listen) == 0 && !o.web.Systemd:
+		return usagef("--web.listen-address: an empty address")
+	}
+	return o.checkTimeout()
+}
+
+// exporterOptions are the flags as the exporter takes them, but for its sources.
+func (o *exportOptions) exporterOptions(env Env) (exporter.Options, error) {
+	out := exporter.Options{
+		CollectInterval: o.collectInterval, SampleInterval: o.sampleInterval, MaxAge: o.maxAge,
+		ClusterLabel: o.clusterLabel, Version: ownVersion(),
+		Log: slog.New(slog.NewTextHandler(env.Terminal.Err, nil)),
+	}
+	for _, d := range o.details() {
+		detail, err := exporter.ParseDetail(*d.value)
+		if err != nil {
+			return out, usagef("--%s: %w", d.flag, err)
+		}
+		d.set(&out, detail)
+	}
+	for _, e := range []struct {
+		flag, expr string
+		to         **regexp.Regexp
+	}{
+		{"topics", o.topics, &out.Filter.Topics},
+		{"topics-exclude", o.topicsExclude, &out.Filter.TopicsExclude},
+		{"groups", o.groups, &out.Filter.Groups},
+		{"groups-exclude", o.groupsExclude, &out.Filter.GroupsExclude},
+	} {
+		names, err := exporter.ParseNames(e.expr)
+		if err != nil {
+			return out, usagef("--%s: %w", e.flag, err)
+		}
+		*e.to = names
+	}
+	return out, nil
+}
+
+func (o *exportOptions) run(ctx context.Context, env Env) error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	options, err := o.exporterOptions(env)
+	if err != nil {
+		return err
+	}
+	t, err := o.resolve(env)
+	if err != nil {
+		return err
+	}
+	t.tellWarnings(env)
+	if err := o.web.Check(); err != nil {
+		return err
+	}
+	pool := &connect.Pool{}
+	defer pool.Close()
+	t.brokers.Pool = pool
+	if t.controllers != nil {
+		t.controllers.Pool = pool
+	}
+	options.Requests = pool.Requests
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	open := func(timeout time.Duration) exporter.Snapshotter {
+		return &guarded{source.New(t.brokers, timeout, t.options()...), stop}
+	}
+	options.Collect, options.Sample = open(o.timeout), open(min(o.timeout, sampleTimeout(o.sampleInterval)))
+	options.Log.Info("kafkaops export", "version", ownVersion(), "bootstrap", t.brokers.Bootstrap,
+		"collect", o.collectInterval, "sample", o.sampleInterval)
+	if err := exporter.Serve(ctx, exporter.New(options), o.web); err != nil {
+		return err
+	}
+	var wrong *source.WrongClusterError
+	if cause := context.Cause(ctx); errors.As(cause, &wrong) {
+		return t.explain(cause)
+	}
+	// A server that is told to stop has done what it was told.
+	if cause := context.Cause(ctx); cause != nil && !isTerminated(cause) {
+		return cause
+	}
+	options.Log.Info("stopped")
+	return nil
+}
+
+// guarded ends the command where an address leads to another cluster than the
+// context expects: nothing of that may be served under this one's name.
+type guarded struct {
+	snapshotter
+	stop context.CancelCauseFunc
+}
+
+func (g *guarded) Snapshot(ctx context.Context, q source.Query) (*inspect.Snapshot, error) {
+	snap, err := g.snapshotter.Snapshot(ctx, q)
+	var wrong *source.WrongClusterError
+	if errors.As(err, &wrong) {
+		g.stop(err)
+	}
+	return snap, err
+}
+
+// sampleTimeout bounds a sample, of which one request gets a third: a broker that
+// has just begun to hang must not hold up the next ones for long.
+func sampleTimeout(interval time.Duration) time.Duration {
+	const least = 3 * time.Second
+	return max(least, 3*interval)
+}
+
+// isTerminated reports whether a context of signal.NotifyContext ended by SIGTERM,
+// which its cause says by name alone.
+func isTerminated(cause error) bool {
+	return cause.Error() == syscall.SIGTERM.String()+" signal received"
+}

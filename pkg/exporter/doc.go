@@ -1,0 +1,42 @@
+// Package exporter tells Prometheus of a Kafka cluster's replication: what was
+// observed, no older than it says, and nothing else.
+//
+// A program that is an exporter starts from [New] and [Serve]; one that has
+// metrics of its own registers [Exporter.Collector] and calls [Exporter.Run].
+//
+//	e := exporter.New(exporter.Options{Collect: source, Sample: sampler})
+//	err := exporter.Serve(ctx, e, exporter.Web{Listen: []string{":9308"}})
+//
+// METRICS.md lists every metric: what it is for, its unit, when it is absent.
+//
+// # How it works
+//
+//	Run (loop.go)        a clock and two sources, both injected
+//	 │  every 10 s a collection: one whole Snapshot
+//	 │  every 1 s a sample: partitions, and every replica's LEO
+//	 ▼
+//	state (state.go)     pure; what one look does not tell:
+//	 │  isrchanges.go    counters, from the difference of two looks
+//	 │  timelag.go       the age of a lag, from the offsets of the last hour
+//	 │  groupgrowth.go   whose lag grows
+//	 ▼
+//	view (view.go)       pure; a Snapshot and the state, judged and filtered, of one
+//	 │                   collection; never changed again
+//	 ▼
+//	catalog (catalog_*.go)   pure; every metric and how it is drawn from a view
+//	 ▼
+//	page (page.go)       the bytes, plain and gzip, made once a collection
+//	 ▼
+//	handlers (http.go)   the page, if it is young enough, and the exporter's own
+//	                     metrics as they are now
+//
+// A scrape asks no broker and waits for nothing. A collection that lacks a
+// broker's answer is served without what that broker was to tell, and counted; one
+// that had no answer at all changes nothing but kafkaops_up, and when what was
+// observed last is older than MaxAge, it is served no more.
+//
+// # What it does not do
+//
+// It does not read the metadata log, so its ISR counters see only what stands when
+// they look, see [Options].SampleInterval; and it reads no JMX.
+package exporter

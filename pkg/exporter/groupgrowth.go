@@ -1,0 +1,55 @@
+package exporter
+
+import (
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
+
+// groupGrowth remembers groups' lags for telling those that are well.
+type groupGrowth struct{ groups map[string]*groupSeen }
+
+type groupSeen struct {
+	lag         int64
+	hasLag      bool
+	unhealthyAt time.Time
+	at          time.Time
+}
+
+// stayUnhealthy is for how long a group that is well again keeps its series, so
+// that they do not come and go with every collection.
+const stayUnhealthy = 5 * time.Minute
+
+// look takes in the groups of a collection.
+func (g *groupGrowth) look(lags []inspect.GroupLag, at time.Time) {
+	if g.groups == nil {
+		g.groups = map[string]*groupSeen{}
+	}
+	for i := range lags {
+		l := &lags[i]
+		seen := g.groups[l.Name]
+		if seen == nil {
+			seen = &groupSeen{}
+			g.groups[l.Name] = seen
+		}
+		lag, known := l.LagKnown.Get()
+		members, told := l.Members.Get()
+		switch {
+		case l.Type.Or(inspect.GroupClassic).StateOnly():
+		case !known, l.UnknownPartitions.Or(0) > 0, !told, len(members) == 0, seen.hasLag && lag > seen.lag:
+			seen.unhealthyAt = at
+		}
+		seen.lag, seen.hasLag, seen.at = lag, known, at
+	}
+	for name, seen := range g.groups {
+		if seen.at.Before(at) {
+			delete(g.groups, name)
+		}
+	}
+}
+
+// unhealthy reports whether the group has been so lately.
+func (g *groupGrowth) unhealthy(name string, at time.Time) bool {
+	seen := g.groups[name]
+	return seen != nil && !seen.unhealthyAt.IsZero() && at.Sub(seen.unhealthyAt) < stayUnhealthy
+}

@@ -1,0 +1,102 @@
+package exporter
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/exporter-toolkit/web"
+)
+
+// Handler serves /metrics, /healthz, /readyz and a page that links to them.
+func (e *Exporter) Handler() (http.Handler, error) {
+	landing, err := web.NewLandingPage(web.LandingConfig{
+		Name: "kafkaops export", Description: "Prometheus exporter for the replication of Apache Kafka",
+		Version: e.options.Version, Profiling: "false",
+		Links: []web.LandingLinks{
+			{Address: "metrics", Text: "Metrics"},
+			{Address: "healthz", Text: "Health", Description: "of this process"},
+			{Address: "readyz", Text: "Readiness", Description: "whether the cluster has answered lately"},
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("landing page: %w", err)
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /metrics", e.serveMetrics)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", e.serveReady)
+	mux.Handle("GET /{$}", landing)
+	return mux, nil
+}
+
+func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
+	if e.ready() {
+		answer(w, http.StatusOK, "ready")
+		return
+	}
+	answer(w, http.StatusServiceUnavailable, fmt.Sprintf("the cluster has not answered within %s", e.options.MaxAge))
+}
+
+func answer(w http.ResponseWriter, code int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(code)
+	_, _ = fmt.Fprintln(w, text) // whoever asked has gone
+}
+
+// serveMetrics sends the page, and behind it what the exporter tells of itself now.
+func (e *Exporter) serveMetrics(w http.ResponseWriter, r *http.Request) {
+	p, s := e.now()
+	own, err := e.ownText(s)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", string(expfmt.NewFormat(expfmt.TypeTextPlain)))
+	h.Set("Vary", "Accept-Encoding")
+	if !takesGzip(r.Header) {
+		if p == nil || p.writePlain(w) == nil {
+			_, _ = w.Write(own) // whoever asked may have gone
+		}
+		return
+	}
+	h.Set("Content-Encoding", "gzip")
+	var body []byte
+	if p != nil {
+		body = p.zipped
+	}
+	own = zip(own)
+	h.Set("Content-Length", strconv.Itoa(len(body)+len(own)))
+	_, _ = w.Write(body)
+	_, _ = w.Write(own)
+}
+
+func takesGzip(h http.Header) bool {
+	for _, part := range strings.Split(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		coding, q, _ := strings.Cut(strings.TrimSpace(part), ";")
+		if coding == "gzip" && strings.ReplaceAll(q, " ", "") != "q=0" {
+			return true
+		}
+	}
+	return false
+}
+
+// ownText encodes the exporter's metrics and those of the process.
+func (e *Exporter) ownText(s *self) ([]byte, error) {
+	var out bytes.Buffer
+	write(newEncoderOf(&out, e.options.ClusterLabel, smallSlab), selfMetrics(), s)
+	families, err := e.runtime.Gather()
+	if err != nil {
+		return nil, fmt.Errorf("gather the process's metrics: %w", err)
+	}
+	for _, f := range families {
+		if _, err := expfmt.MetricFamilyToText(&out, f); err != nil {
+			return nil, fmt.Errorf("encode %s: %w", f.GetName(), err)
+		}
+	}
+	return out.Bytes(), nil
+}

@@ -1,0 +1,191 @@
+package exporter
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
+
+// isrChanges counts how ISRs changed between two looks at the metadata: all that
+// stood when somebody looked, so a lower bound of what happened. A shrink that was
+// undone between two looks is not seen.
+//
+// What is counted begins with the process: the first look at a partition counts
+// nothing.
+type isrChanges struct {
+	topics map[string]*seenTopic
+	// shrinks and expands count replicas, by broker.
+	shrinks, expands map[inspect.BrokerID]float64
+	unclean          float64
+	gaps             float64
+	last             time.Time
+}
+
+type seenTopic struct {
+	id         inspect.Opt[string]
+	partitions []seenPartition
+	at         time.Time
+}
+
+// seenPartition is a partition at the last look, and its counters.
+type seenPartition struct {
+	known    bool
+	leader   inspect.BrokerID
+	epoch    inspect.Opt[inspect.Epoch]
+	replicas []inspect.BrokerID
+	isr      []inspect.BrokerID
+	// clean are those whose election loses nothing that was committed: the last ISR
+	// that is known not to be empty, and the ELR. It is unsure where a leaderless
+	// partition has an ELR that was not told.
+	clean  []inspect.BrokerID
+	unsure bool
+	// minISR is the effective minimum of the last whole look, 0 where unknown.
+	minISR           int32
+	shrinks, expands float64
+}
+
+// forgetTopicAfter is how long a topic that is not listed is remembered: a look
+// that missed it must not set its counters back.
+const forgetTopicAfter = 5 * time.Minute
+
+func newISRChanges() *isrChanges {
+	return &isrChanges{
+		topics:  map[string]*seenTopic{},
+		shrinks: map[inspect.BrokerID]float64{}, expands: map[inspect.BrokerID]float64{},
+	}
+}
+
+// look compares with the look before. Looks that are further apart than gap are
+// counted as gaps.
+func (c *isrChanges) look(s *inspect.Snapshot, gap time.Duration) {
+	if !c.last.IsZero() && s.TakenAt.Sub(c.last) > gap {
+		c.gaps++
+	}
+	c.last = s.TakenAt
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		if t.Error != "" {
+			continue
+		}
+		seen := c.topics[t.Name]
+		if seen == nil || seen.id.IsKnown() && t.ID.IsKnown() && seen.id != t.ID { // new, or created anew
+			seen = &seenTopic{}
+			c.topics[t.Name] = seen
+		}
+		seen.id, seen.at = t.ID, s.TakenAt
+		for j := range t.Partitions {
+			p := &t.Partitions[j]
+			c.compare(seen.partition(p.Index), p, s.KeepsELR.Or(false))
+		}
+	}
+	for name, t := range c.topics {
+		if s.TakenAt.Sub(t.at) > forgetTopicAfter {
+			delete(c.topics, name)
+		}
+	}
+	c.mentionBrokers(s)
+}
+
+// mentionBrokers lets every broker's counters begin at 0.
+func (c *isrChanges) mentionBrokers(s *inspect.Snapshot) {
+	for i := range s.Brokers {
+		id := s.Brokers[i].ID
+		c.shrinks[id] += 0
+		c.expands[id] += 0
+	}
+}
+
+func (t *seenTopic) partition(index int32) *seenPartition {
+	if n := int(index) + 1; n > len(t.partitions) {
+		t.partitions = append(t.partitions, make([]seenPartition, n-len(t.partitions))...)
+	}
+	return &t.partitions[index]
+}
+
+// of returns the counters of a partition, or nil.
+func (c *isrChanges) of(topic string, index int32) *seenPartition {
+	t := c.topics[topic]
+	if t == nil || int(index) >= len(t.partitions) {
+		return nil
+	}
+	return &t.partitions[index]
+}
+
+func (c *isrChanges) compare(was *seenPartition, p *inspect.Partition, keepsELR bool) {
+	if was.known {
+		c.compareISR(was, p)
+		if c.isUnclean(was, p, keepsELR) {
+			c.unclean++
+		}
+	}
+	was.known = true
+	was.leader, was.epoch, was.replicas, was.isr = p.Leader, p.LeaderEpoch, p.Replicas, p.ISR
+	if least, ok := p.MinInsyncReplicas.Get(); ok {
+		was.minISR = min(least, int32(len(p.Replicas)))
+	}
+	was.rememberClean(p, keepsELR)
+}
+
+// compareISR counts an event where a replica that is still assigned has left, and
+// one where a replica that had been assigned has come. What a reassignment takes
+// away is no loss.
+func (c *isrChanges) compareISR(was *seenPartition, p *inspect.Partition) {
+	if slices.Equal(was.isr, p.ISR) {
+		return
+	}
+	left, came := 0, 0
+	for _, id := range was.isr {
+		if !slices.Contains(p.ISR, id) && slices.Contains(p.Replicas, id) {
+			c.shrinks[id]++
+			left++
+		}
+	}
+	for _, id := range p.ISR {
+		if !slices.Contains(was.isr, id) && slices.Contains(was.replicas, id) {
+			c.expands[id]++
+			came++
+		}
+	}
+	was.shrinks += float64(min(left, 1))
+	was.expands += float64(min(came, 1))
+}
+
+// isUnclean reports an election of a replica that was in neither the last ISR nor
+// the ELR. Where that cannot be told it is none.
+func (c *isrChanges) isUnclean(was *seenPartition, p *inspect.Partition, keepsELR bool) bool {
+	switch {
+	case p.Leader == inspect.NoBroker, p.Leader == was.leader,
+		was.unsure,
+		len(was.clean) == 0,
+		slices.Contains(was.clean, p.Leader):
+		return false
+	case !slices.Contains(was.replicas, p.Leader):
+		return false // a reassignment made it a replica, and may have put it into the ISR
+	case was.epoch.IsKnown() && was.epoch == p.LeaderEpoch:
+		return false
+	}
+	for _, id := range was.clean {
+		if slices.Contains(p.ISR, id) {
+			return false // it had joined the ISR before it was elected: the others are still in it
+		}
+	}
+	// A leader that went straight to another leaves no time to ask for the ELR,
+	// which is empty only as long as the ISR has its minimum.
+	straight := was.leader != inspect.NoBroker
+	return !straight || !keepsELR || was.minISR > 0 && int32(len(was.isr)) >= was.minISR
+}
+
+func (was *seenPartition) rememberClean(p *inspect.Partition, keepsELR bool) {
+	elr, told := p.ELR.Get()
+	switch {
+	case p.Leader != inspect.NoBroker:
+		was.clean, was.unsure = p.ISR, false
+	case told:
+		was.clean, was.unsure = append(slices.Clone(p.ISR), elr...), false
+	case keepsELR:
+		was.unsure = true
+	case len(p.ISR) > 0:
+		was.clean, was.unsure = p.ISR, false
+	}
+}

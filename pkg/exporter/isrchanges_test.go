@@ -1,0 +1,170 @@
+package exporter
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
+
+// seen is one look at a partition; its replicas are 1, 2, 3 unless said otherwise.
+type seen struct {
+	leader   inspect.BrokerID // 0: none
+	isr      []inspect.BrokerID
+	elr      []inspect.BrokerID // nil: not told
+	replicas []inspect.BrokerID
+	min      int32
+	topic    string // id
+	missing  bool
+}
+
+type ids = []inspect.BrokerID
+
+// look makes the i-th Snapshot, i seconds after the first.
+func (l seen) look(i int, keepsELR bool) *inspect.Snapshot {
+	s := &inspect.Snapshot{TakenAt: day.Add(time.Duration(i) * time.Second), KeepsELR: inspect.Known(keepsELR)}
+	if l.missing {
+		return s
+	}
+	p := inspect.Partition{
+		Topic: "t", Leader: l.leader, LeaderEpoch: inspect.Known(inspect.Epoch(i)),
+		ISR: l.isr, Replicas: l.replicas,
+	}
+	if l.leader == 0 {
+		p.Leader = inspect.NoBroker
+	}
+	if l.elr != nil {
+		p.ELR = inspect.Known(l.elr)
+	}
+	if p.Replicas == nil {
+		p.Replicas = ids{1, 2, 3}
+	}
+	if l.min > 0 {
+		p.MinInsyncReplicas = inspect.Known(l.min)
+	}
+	id := l.topic
+	if id == "" {
+		id = "first"
+	}
+	s.Topics = []inspect.Topic{{Name: "t", ID: inspect.Known(id), Partitions: []inspect.Partition{p}}}
+	return s
+}
+
+var day = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+func TestISRChanges(t *testing.T) {
+	t.Parallel()
+	whole := seen{leader: 1, isr: ids{1, 2, 3}}
+	for _, tt := range []struct {
+		name             string
+		keepsELR         bool
+		looks            []seen
+		shrinks, expands float64 // events
+		left, came       map[inspect.BrokerID]float64
+		unclean          float64
+	}{
+		{name: "the first look counts nothing", looks: []seen{{leader: 1, isr: ids{1}}}},
+		{name: "nothing happens", looks: []seen{whole, whole, {leader: 1, isr: ids{1, 2, 3}}}},
+		{name: "another order is no change", looks: []seen{whole, {leader: 1, isr: ids{3, 1, 2}}}},
+		{
+			name: "two leave at once and come back one by one", looks: []seen{whole, {leader: 1, isr: ids{1}}, {leader: 1, isr: ids{1, 2}}, whole},
+			shrinks: 1, expands: 2, left: map[inspect.BrokerID]float64{2: 1, 3: 1}, came: map[inspect.BrokerID]float64{2: 1, 3: 1},
+		},
+		{
+			name: "one leaves while another comes", looks: []seen{{leader: 1, isr: ids{1, 2}}, {leader: 1, isr: ids{1, 3}}},
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{2: 1}, came: map[inspect.BrokerID]float64{3: 1},
+		},
+		{name: "over a look that missed it", looks: []seen{whole, {missing: true}, {leader: 1, isr: ids{1, 2}}}, shrinks: 1, left: map[inspect.BrokerID]float64{3: 1}},
+		{name: "created anew", looks: []seen{whole, {leader: 1, isr: ids{1, 2}, topic: "second"}}},
+		{
+			name: "a reassignment takes one away and adds one", looks: []seen{
+				whole,
+				{leader: 1, isr: ids{1, 2, 3}, replicas: ids{1, 2, 3, 4}},
+				{leader: 1, isr: ids{1, 2, 3, 4}, replicas: ids{1, 2, 3, 4}},
+				{leader: 1, isr: ids{1, 2, 4}, replicas: ids{1, 2, 4}},
+			},
+			expands: 1, came: map[inspect.BrokerID]float64{4: 1},
+		},
+		{name: "an election within the ISR", looks: []seen{whole, {leader: 2, isr: ids{2, 3}}}, shrinks: 1, left: map[inspect.BrokerID]float64{1: 1}},
+		{
+			name: "unclean", looks: []seen{{leader: 1, isr: ids{1}}, {isr: ids{1}}, {leader: 2, isr: ids{2}}},
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{1: 1}, came: map[inspect.BrokerID]float64{2: 1}, unclean: 1,
+		},
+		{
+			name: "unclean, straight", looks: []seen{{leader: 1, isr: ids{1}}, {leader: 2, isr: ids{2}}},
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{1: 1}, came: map[inspect.BrokerID]float64{2: 1}, unclean: 1,
+		},
+		{
+			name: "it had joined the ISR before", looks: []seen{{leader: 1, isr: ids{1}}, {leader: 2, isr: ids{1, 2}}},
+			expands: 1, came: map[inspect.BrokerID]float64{2: 1},
+		},
+		{
+			name: "from the ELR", keepsELR: true,
+			looks: []seen{{leader: 1, isr: ids{1}, min: 2}, {elr: ids{1, 2}}, {leader: 2, isr: ids{2}}},
+			// It left the ISR, and is back in it.
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{1: 1}, came: map[inspect.BrokerID]float64{2: 1},
+		},
+		{
+			name: "unclean where there is an ELR", keepsELR: true,
+			looks:   []seen{{leader: 1, isr: ids{1}, min: 1}, {elr: ids{1}}, {leader: 2, isr: ids{2}}},
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{1: 1}, came: map[inspect.BrokerID]float64{2: 1}, unclean: 1,
+		},
+		{
+			name: "the ELR was not told", keepsELR: true,
+			looks:   []seen{{leader: 1, isr: ids{1}, min: 1}, {}, {leader: 2, isr: ids{2}}},
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{1: 1}, came: map[inspect.BrokerID]float64{2: 1},
+		},
+		{
+			name: "straight, and the ELR may have had it", keepsELR: true,
+			looks:   []seen{{leader: 1, isr: ids{1}, min: 2}, {leader: 2, isr: ids{2}}},
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{1: 1}, came: map[inspect.BrokerID]float64{2: 1},
+		},
+		{
+			name: "straight, and the ELR was empty", keepsELR: true,
+			looks:   []seen{{leader: 1, isr: ids{1}, min: 1}, {leader: 2, isr: ids{2}}},
+			shrinks: 1, expands: 1, left: map[inspect.BrokerID]float64{1: 1}, came: map[inspect.BrokerID]float64{2: 1}, unclean: 1,
+		},
+		{
+			name:    "moved to other brokers altogether",
+			looks:   []seen{whole, {leader: 4, isr: ids{4, 5}, replicas: ids{4, 5}}},
+			shrinks: 0,
+		},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			c := newISRChanges()
+			for i, l := range tt.looks {
+				c.look(l.look(i, tt.keepsELR), time.Minute)
+			}
+			p := c.of("t", 0)
+			if p.shrinks != tt.shrinks || p.expands != tt.expands || c.unclean != tt.unclean {
+				t.Errorf("got %v shrinks, %v expands, %v unclean; want %v, %v, %v", p.shrinks, p.expands, c.unclean, tt.shrinks, tt.expands, tt.unclean)
+			}
+			for id := inspect.BrokerID(1); id <= 5; id++ {
+				if c.shrinks[id] != tt.left[id] || c.expands[id] != tt.came[id] {
+					t.Errorf("broker %d: got %v left, %v came; want %v, %v", id, c.shrinks[id], c.expands[id], tt.left[id], tt.came[id])
+				}
+			}
+		})
+	}
+}
+
+// TestISRGaps counts looks that are too far apart, and forgets topics that are gone.
+func TestISRGaps(t *testing.T) {
+	t.Parallel()
+	c := newISRChanges()
+	whole := seen{leader: 1, isr: ids{1, 2, 3}}
+	for _, at := range []int{0, 1, 2, 30, 31} {
+		c.look(whole.look(at, false), 6*time.Second)
+	}
+	if c.gaps != 1 {
+		t.Errorf("got %v gaps, want 1", c.gaps)
+	}
+	for _, at := range slices.Sorted(slices.Values([]int{32, 300, 340})) {
+		c.look(seen{missing: true}.look(at, false), time.Hour)
+	}
+	if len(c.topics) != 0 {
+		t.Errorf("%d topics are remembered that are gone", len(c.topics))
+	}
+}

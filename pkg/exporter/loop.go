@@ -1,0 +1,129 @@
+package exporter
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+)
+
+// Run collects and samples until the context ends, and returns its error. Nothing
+// that a cluster does ends it: one that does not answer now may do so in a second.
+//
+// Everything happens in one goroutine, one pass after the other. A pass is bounded
+// by its source; while it takes longer than the interval, the next follows at once.
+func (e *Exporter) Run(ctx context.Context) error {
+	l := &loop{exporter: e, state: newState(e.options)}
+	clock := e.options.Clock
+	var nextCollection, nextSample time.Time
+	for {
+		began := clock.Now()
+		if !began.Before(nextCollection) {
+			l.collect(ctx)
+			nextCollection = began.Add(e.options.CollectInterval)
+		} else {
+			l.sample(ctx)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		nextSample = began.Add(l.state.sampleInterval())
+		next := nextSample
+		if nextCollection.Before(next) {
+			next = nextCollection
+		}
+		if err := clock.Sleep(ctx, max(0, next.Sub(clock.Now()))); err != nil {
+			return err
+		}
+	}
+}
+
+// loop is what Run's goroutine owns.
+type loop struct {
+	exporter *Exporter
+	state    *state
+	// told are the failures of the pass before, so that each is logged when it
+	// begins and when it is over, not every ten seconds.
+	told map[string]bool
+}
+
+func (l *loop) collect(ctx context.Context) {
+	e := l.exporter
+	clock := e.options.Clock
+	began := clock.Now()
+	snap, err := e.options.Collect.Snapshot(ctx, l.state.collectQuery())
+	if ctx.Err() != nil {
+		return // cut off: says nothing of the cluster
+	}
+	if err != nil {
+		l.log(failuresOf(err))
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.tally.snapshotFailed()
+		e.lastAnswered, e.duration = false, inspect.Known(clock.Now().Sub(began))
+		return
+	}
+	v := l.state.collected(snap)
+	p := newPage(v, e.options.ClusterLabel)
+	l.log(snap.Failures)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.tally.count(snap.Failures, snap.Groups)
+	if snap.Complete() {
+		e.tally.complete++
+	} else {
+		e.tally.partial++
+	}
+	if !e.keepView {
+		p.view = nil
+	}
+	e.page, e.lastAnswered = p, true
+	e.duration = inspect.Known(clock.Now().Sub(began))
+	e.sampleInterval = l.state.sampleInterval()
+}
+
+// sample's failures are not counted: the next collection has them too, if they last.
+func (l *loop) sample(ctx context.Context) {
+	o := &l.exporter.options
+	from := o.Sample
+	if l.state.sampleInterval() > 2*o.SampleInterval {
+		from = o.Collect // a cluster so large is given more time
+	}
+	snap, err := from.Snapshot(ctx, l.state.sampleQuery())
+	if err == nil && ctx.Err() == nil {
+		l.state.sampled(snap)
+	}
+}
+
+func failuresOf(err error) []inspect.Failure {
+	var boot *source.BootstrapError
+	if errors.As(err, &boot) {
+		return boot.Failures
+	}
+	return []inspect.Failure{{Error: err.Error()}}
+}
+
+// log tells what has begun to fail, and what no longer does.
+func (l *loop) log(failures []inspect.Failure) {
+	log := l.exporter.options.Log
+	now := map[string]bool{}
+	for i := range failures {
+		f := &failures[i]
+		if f.Notice {
+			continue
+		}
+		key := fmt.Sprint(f.Broker, f.Address, f.Topic, f.Request, f.Phase, failureKind(f))
+		if now[key] = true; l.told[key] {
+			continue
+		}
+		log.Warn("not answered", "broker", brokerLabel(f.Broker), "address", f.Address, "topic", f.Topic,
+			"request", f.Request, "phase", string(f.Phase), "error", f.Error, "lost", f.Lost, "hint", f.Hint)
+	}
+	if len(l.told) > 0 && len(now) == 0 {
+		log.Info("everything is answered again")
+	}
+	l.told = now
+}

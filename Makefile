@@ -20,7 +20,7 @@ PKG ?= ./...
 RUN ?=
 # A package that starts a real Kafka waits for the one before it, and its timeout
 # runs meanwhile: it bounds the whole, not one package.
-TEST_TIMEOUT ?= 15m
+TEST_TIMEOUT ?= 40m
 
 # Debian packages of what tests need beside Go, each by a command that shows it.
 # -race needs a C compiler; Kafka needs Java, and Maven to fetch it; key stores are

@@ -339,7 +339,7 @@ func accessDenied(t *testing.T, c *kafkatest.Cluster) {
 		}
 		d, err := decode[render.GroupItem](as(t, c, denied, "lag groups clerks -o json"))
 		if err != nil || d.Complete || len(d.Items) != 1 || d.Items[0].Lag.IsKnown() || !d.Items[0].Unknown.Equal(inspect.Known(1)) || len(d.Items[0].Partitions) < 2 {
-			return fmt.Errorf("%v, %+v", err, d)
+			return fmt.Errorf("%w, %+v", err, d)
 		}
 		return nil
 	})

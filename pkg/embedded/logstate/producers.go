@@ -145,7 +145,7 @@ func (ps *Producers) Check(b Batch) (dup Appended, isDup bool, err error) {
 		// deleted (KIP-360, ProducerAppendInfo.checkSequence).
 		return Appended{}, false, nil
 	}
-	if b.ProducerEpoch == p.Epoch {
+	if b.ProducerEpoch == p.Epoch && !b.Control {
 		for _, a := range p.Batches() {
 			if a.baseSequence() == b.BaseSequence && a.LastSequence == b.LastSequence() {
 				return a, true, nil
@@ -160,6 +160,8 @@ func (p *Producer) checkNew(b Batch) error {
 	switch {
 	case b.ProducerEpoch < p.Epoch:
 		return ErrInvalidProducerEpoch
+	case b.Control:
+		// A transaction's marker has no sequence.
 	case b.ProducerEpoch > p.Epoch:
 		// A new epoch starts its sequences anew.
 		if b.BaseSequence != 0 && p.Epoch != NoProducerEpoch {

@@ -84,8 +84,8 @@ type Producers struct {
 }
 
 // NewProducers returns the state of a snapshot, as Snapshot gave it.
-func NewProducers(snapshot []Producer) *Producers {
-	ps := &Producers{}
+func NewProducers(snapshot []Producer) Producers {
+	var ps Producers
 	for _, p := range snapshot {
 		ps.entry(p.ID, &p)
 		if p.TxnStart != NoOffset {

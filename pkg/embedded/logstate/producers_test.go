@@ -101,7 +101,8 @@ func TestFirstUnstable(t *testing.T) {
 	} {
 		ps.Apply(step.b)
 		// It survives a snapshot at any point.
-		for _, ps := range []*Producers{ps, NewProducers(ps.Snapshot())} {
+		again := NewProducers(ps.Snapshot())
+		for _, ps := range []*Producers{ps, &again} {
 			got, ok := ps.FirstUnstable()
 			if !ok {
 				got = NoOffset
@@ -176,7 +177,7 @@ func TestProducersFollowTheLog(t *testing.T) {
 		}
 		for i, b := range log {
 			if i == snapshotAt {
-				later = NewProducers(later.Snapshot())
+				*later = NewProducers(later.Snapshot())
 			}
 			later.Apply(b)
 		}

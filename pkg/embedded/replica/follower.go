@@ -254,9 +254,7 @@ func (r *Replica) truncated(in Truncated) {
 		}
 	}
 	l.flushed = min(l.flushed, l.end)
-	if l.producers = in.Producers; l.producers == nil {
-		l.producers = &logstate.Producers{}
-	}
+	l.producers = in.Producers
 	if c.again {
 		in := f.applying
 		f.applying = FetchResponse{}

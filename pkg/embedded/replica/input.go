@@ -126,8 +126,10 @@ type (
 	Synced struct{}
 	// Truncated answers Truncate.
 	Truncated struct {
-		// Producers is the state rebuilt from what is left of the log.
-		Producers *logstate.Producers
+		// Producers is the state rebuilt from what is left of the log; the replica's
+		// from then on. (By value: were this struct one pointer, Go would carry it in
+		// Input as it is, and put all inputs on the heap.)
+		Producers logstate.Producers
 	}
 	// EpochStored answers StoreEpoch.
 	EpochStored struct{}

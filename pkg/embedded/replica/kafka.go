@@ -103,8 +103,8 @@ type Log struct {
 	// Start <= End. HW is the checkpoint's, 0 where there is none.
 	Start, End, HW Offset
 	Epochs         logstate.Epochs
-	// Producers may be nil where there are none. The replica keeps it.
-	Producers *logstate.Producers
+	// Producers belongs to the replica from then on.
+	Producers logstate.Producers
 	// Flushed is the recovery point: everything before it is on disk.
 	Flushed Offset
 }

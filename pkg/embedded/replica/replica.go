@@ -62,7 +62,7 @@ type log struct {
 	start, hw, end Offset
 	flushed        Offset
 	epochs         logstate.Epochs
-	producers      *logstate.Producers
+	producers      logstate.Producers
 }
 
 // New returns the replica of a log that storage has opened. It has no role
@@ -71,9 +71,6 @@ type log struct {
 func New(cfg *Config, settings Settings, l Log) *Replica {
 	if l.Start > l.End {
 		panic(fmt.Sprintf("replica: log starts at %d and ends at %d", l.Start, l.End))
-	}
-	if l.Producers == nil {
-		l.Producers = &logstate.Producers{}
 	}
 	return &Replica{
 		cfg: cfg, settings: settings, role: NoRole, leaderEpoch: NoEpoch, partitionEpoch: -1,
@@ -147,7 +144,8 @@ func (r *Replica) act(in Input) {
 	case fetchRecorded:
 		r.fetchRecorded(in)
 	default:
-		panic(fmt.Sprintf("replica: unknown input %T", in))
+		// Not told by %T: that would put every input on the heap.
+		panic("replica: unknown input")
 	}
 }
 
@@ -212,4 +210,4 @@ func (r *Replica) Epochs() *logstate.Epochs { return &r.log.epochs }
 
 // Producers returns the producers' state, for snapshots and DescribeProducers;
 // not to be changed but by Forget.
-func (r *Replica) Producers() *logstate.Producers { return r.log.producers }
+func (r *Replica) Producers() *logstate.Producers { return &r.log.producers }

@@ -107,7 +107,7 @@ func (w *world) Broker(id BrokerID) (Broker, bool) {
 
 // open starts a broker on what its log holds.
 func (w *world) open(n *node, hw Offset) {
-	l := Log{Start: n.start, HW: hw, Flushed: n.flushed, Producers: &logstate.Producers{}}
+	l := Log{Start: n.start, HW: hw, Flushed: n.flushed}
 	l.End = n.start
 	for _, rec := range n.log {
 		l.Epochs.Assign(rec.batch.LeaderEpoch, max(rec.batch.BaseOffset, n.start))
@@ -201,7 +201,7 @@ func (w *world) diskDone(n *node) {
 			n.log = n.log[:len(n.log)-1]
 		}
 		n.flushed = min(n.flushed, o.To)
-		ps := &logstate.Producers{}
+		var ps logstate.Producers
 		for _, rec := range n.log {
 			ps.Apply(rec.batch)
 		}

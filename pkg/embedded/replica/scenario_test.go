@@ -278,6 +278,11 @@ func (s *scenario) ask(c command) error {
 		w.printf("  read from %d", n.r.PreferredReadReplica(w.nowMs, c.str("rack", ""), position.Offset))
 	case "delete": // delete 1 before=5 [timeout=30000]
 		w.step(n, DeleteRecords{Token: w.token("delete"), Before: Offset(c.num("before", 0)), TimeoutMs: c.num("timeout", 30_000)})
+	case "metadata": // metadata 3 leader=2 leader-epoch=3 partition-epoch=3 isr=(2) : by hand, as of any time
+		w.step(n, Partition{
+			Leader: BrokerID(c.num("leader", -1)), LeaderEpoch: Epoch(c.num("leader-epoch", 0)),
+			PartitionEpoch: int32(c.num("partition-epoch", 0)), Replicas: slices.Clone(w.ids), ISR: c.brokers("isr", nil),
+		})
 	case "retain": // retain 1 from=5 : retention moved the start
 		w.step(n, Retained{Start: position.Offset})
 	case "follower-fetch": // follower-fetch 1 by=2 from=0 [epoch=] [last=] [broker-epoch=] [start=0] [reread] [lie]

@@ -134,6 +134,9 @@ func (r *Replica) takeRecords(in FetchResponse) {
 	}
 	first := in.Batches[0]
 	switch {
+	case !inOrder(in.Batches):
+		f.state = failed
+		r.emit(FetchFailed{Err: CorruptMessage})
 	case first.BaseOffset >= r.log.end:
 		// Not only equal: compaction leaves holes.
 		f.state, f.applying = writing, in
@@ -158,6 +161,16 @@ func upToEpoch(batches []Batch, epoch Epoch) []Batch {
 		}
 	}
 	return batches
+}
+
+// inOrder reports whether offsets ascend (UnifiedLog's OffsetsOutOfOrderException).
+func inOrder(batches []Batch) bool {
+	for i, b := range batches {
+		if b.LastOffset < b.BaseOffset || i > 0 && b.BaseOffset <= batches[i-1].LastOffset {
+			return false
+		}
+	}
+	return true
 }
 
 // responseAppended is after the records of a response are appended.

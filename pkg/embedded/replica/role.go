@@ -52,7 +52,9 @@ func (r *Replica) partition(p Partition) {
 		return
 	case !slices.Contains(p.Replicas, r.cfg.Self):
 		r.obey(p)
-		r.become(NoRole)
+		if r.role != NoRole {
+			r.become(NoRole)
+		}
 	case p.Leader != r.cfg.Self:
 		r.becomeFollower(p)
 	case p.LeaderEpoch > r.leaderEpoch || r.leader == nil:

@@ -30,7 +30,8 @@ type (
 	}
 	// Sync makes everything before UpTo durable. Answer: Synced.
 	Sync struct{ UpTo Offset }
-	// Truncate cuts the log so that it ends at To. If Restart is set or To lies
+	// Truncate cuts the log so that it ends at To, also where a batch lies across:
+	// that goes as a whole, and the next append is at To all the same. If Restart is set or To lies
 	// before the log's first segment, all goes and the log restarts at To. The
 	// leader epochs from To on go from the checkpoint too, also where the log was
 	// no longer than To. Answer: Truncated.

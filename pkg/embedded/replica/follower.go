@@ -141,9 +141,10 @@ func (r *Replica) takeRecords(in FetchResponse) {
 		// Not only equal: compaction leaves holes.
 		f.state, f.applying = writing, in
 		r.order(appending, Append{Token: in.Token, Base: first.BaseOffset, LeaderEpoch: NoEpoch, Batches: len(in.Batches)})
-	case r.log.end == r.log.start && first.LastOffset >= r.log.end:
+	case (r.log.end == r.log.start || r.log.end <= in.LogStart) && first.LastOffset >= r.log.end:
 		// The log is empty and starts within the batch, since DeleteRecords moved
-		// the leader's start there: hold the whole batch (KAFKA-6975).
+		// the leader's start there: hold the whole batch (KAFKA-6975). So too where
+		// the log has records, but none that the leader still has.
 		f.applying = in
 		r.truncate(cut{to: first.BaseOffset, restart: true, again: true})
 	default:

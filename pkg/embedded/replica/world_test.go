@@ -62,6 +62,8 @@ type node struct {
 	up       bool
 	log      []record // one entry a batch
 	start    Offset
+	leo      Offset
+	hole     [2]Offset // left where a batch was cut through
 	flushed  Offset
 	hold     bool // the disk answers when told
 	order    Effect
@@ -117,7 +119,7 @@ func (w *world) open(n *node, hw Offset) {
 	cfg := w.cfg
 	cfg.Self, cfg.Brokers = n.id, w
 	*n = node{
-		id: n.id, r: New(&cfg, w.settings, l), up: true, log: n.log, start: n.start, flushed: n.flushed,
+		id: n.id, r: New(&cfg, w.settings, l), up: true, log: n.log, start: n.start, leo: l.End, flushed: n.flushed,
 		batches: map[Token][]Batch{}, fetched: map[Token][]record{}, seenEpoch: -1,
 	}
 }
@@ -187,6 +189,7 @@ func (w *world) diskDone(n *node) {
 			rec.batch = rec.batch.At(o.Base, o.LeaderEpoch)
 			n.log = append(n.log, rec)
 		}
+		n.leo = n.log[len(n.log)-1].batch.NextOffset()
 		w.step(n, Appended{})
 	case Sync:
 		n.flushed = o.UpTo
@@ -196,9 +199,14 @@ func (w *world) diskDone(n *node) {
 	case Truncate:
 		if o.Restart || o.To < n.start {
 			n.log, n.start = nil, o.To
+			n.leo = o.To
 		}
+		n.leo = min(n.leo, o.To)
 		for len(n.log) > 0 && n.log[len(n.log)-1].batch.NextOffset() > o.To {
 			n.log = n.log[:len(n.log)-1]
+		}
+		if k := len(n.log); k > 0 {
+			n.hole = [2]Offset{n.log[k-1].batch.NextOffset(), n.leo}
 		}
 		n.flushed = min(n.flushed, o.To)
 		var ps logstate.Producers
@@ -424,12 +432,9 @@ func (w *world) restart(n *node, power bool, hw Offset) {
 	w.open(n, hw)
 }
 
-func (n *node) end() Offset {
-	if len(n.log) == 0 {
-		return n.start
-	}
-	return max(n.start, n.log[len(n.log)-1].batch.NextOffset())
-}
+// end is where the log ends, as the disk has it. After a cut through a batch that
+// is not where the last batch ends.
+func (n *node) end() Offset { return n.leo }
 
 // at returns the record that holds offset o.
 func (n *node) at(o Offset) (record, bool) {

@@ -80,9 +80,13 @@ func (r *Replica) epochStored() {
 	p := *r.electing
 	r.electing = nil
 	r.log.epochs.Assign(p.LeaderEpoch, r.log.end)
-	reElected := r.leader != nil
+	led := r.leader != nil
+	// What a follower said in the epoch before still holds, as it has followed
+	// nobody else since. Where an epoch in between was missed it may have, and been
+	// cut: Kafka keeps its LEO even then. See DESIGN.md.
+	reElected := led && p.LeaderEpoch == r.leaderEpoch+1
 	r.obey(p)
-	if !reElected {
+	if !led {
 		r.become(Leader)
 		r.leader = &leader{}
 	}
@@ -91,11 +95,14 @@ func (r *Replica) epochStored() {
 	l.assign(p, r.cfg.Self, r.nowMs)
 	for i := range l.remotes {
 		f := &l.remotes[i]
+		if !reElected {
+			f.logStart, f.brokerEpoch = NoOffset, neverHeard
+		}
 		f.LeaderEpochStarted(isrrule.LeaderEpoch{
 			StartOffset: int64(l.epochStart), AtMs: r.nowMs, ReElected: reElected,
 		}, slices.Contains(p.ISR, f.id))
 	}
-	if reElected {
+	if led {
 		r.emit(RoleChanged{Role: Leader})
 	}
 	// The ISR may be this broker alone.

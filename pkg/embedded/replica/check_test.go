@@ -33,8 +33,8 @@ func (w *world) check(n *node) {
 
 // checkEpochs: the cache is what the log shows (I8).
 func (w *world) checkEpochs(n *node) {
-	if n.r.role == Offline || n.order != nil {
-		return
+	if n.r.role == Offline || n.order != nil || n.hole[0] < n.hole[1] {
+		return // the cache may know an epoch of which all went with the batch
 	}
 	var scanned logstate.Epochs
 	got := n.r.Epochs().Entries()

@@ -205,8 +205,12 @@ func (w *world) diskDone(n *node) {
 		for len(n.log) > 0 && n.log[len(n.log)-1].batch.NextOffset() > o.To {
 			n.log = n.log[:len(n.log)-1]
 		}
+		last := n.start
 		if k := len(n.log); k > 0 {
-			n.hole = [2]Offset{n.log[k-1].batch.NextOffset(), n.leo}
+			last = max(last, n.log[k-1].batch.NextOffset())
+		}
+		if last < n.leo {
+			n.hole = [2]Offset{last, n.leo}
 		}
 		n.flushed = min(n.flushed, o.To)
 		var ps logstate.Producers

@@ -73,7 +73,7 @@ func (op *operation) alterISR(sender int32, want ISRChange) (*kraft.Partition, *
 		return nil, err
 	}
 	ch := op.change(topic, p)
-	if op.topicBool(topic.Name, uncleanElectionKey) {
+	if op.uncleanAllowed(topic.Name) {
 		ch.election = electUnclean
 	}
 	ch.isr, ch.recovery = memberIDs(want.ISR), want.LeaderRecoveryState

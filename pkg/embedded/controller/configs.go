@@ -59,10 +59,14 @@ type ResourceResult struct {
 // decide is Kafka's ConfigurationControlManager.incrementalAlterConfigs.
 func (r AlterConfigs) decide(op *operation) (reply AlterConfigsReply) {
 	var all []*kraft.Config
-	for i, res := range r.Resources {
+	count := map[metadata.Resource]int{}
+	for _, res := range r.Resources {
+		count[res.Resource]++
+	}
+	for _, res := range r.Resources {
 		records, err := op.alterResource(res)
-		if slices.ContainsFunc(r.Resources[:i], func(other ResourceChange) bool { return other.Resource == res.Resource }) {
-			records, err = nil, errorf(InvalidRequest, "the resource is in the request twice")
+		if count[res.Resource] > 1 {
+			records, err = nil, errorf(InvalidRequest, "the resource is in the request %d times", count[res.Resource])
 		}
 		for _, rec := range records {
 			op.write(rec)
@@ -182,7 +186,7 @@ func (op *operation) validResource(r metadata.Resource) *Error {
 		if err != nil {
 			return errorf(InvalidRequest, "broker %q: want an id, or nothing for the default of all", r.Name)
 		}
-		if _, ok := op.image.Broker(int32(id)); !ok && int32(id) != op.c.opts.NodeID {
+		if _, ok := op.image.Broker(int32(id)); !ok && id != int64(op.c.opts.NodeID) {
 			return errorf(BrokerIDNotRegistered, "broker %d is not registered", id)
 		}
 	default:
@@ -273,6 +277,8 @@ func (op *operation) topicInt(topic, name string) int {
 	return n
 }
 
-func (op *operation) topicBool(topic, name string) bool {
-	return strings.EqualFold(strings.TrimSpace(op.topicConfig(topic, name)), "true")
+// uncleanAllowed reports whether a topic's partitions may get leaders that are not
+// in sync, without being asked for.
+func (op *operation) uncleanAllowed(topic string) bool {
+	return strings.EqualFold(strings.TrimSpace(op.topicConfig(topic, uncleanElectionKey)), "true")
 }

@@ -80,7 +80,7 @@ type Controller struct {
 func New(opts Options, image metadata.Image, nextOffset, nowMs int64) *Controller {
 	c := &Controller{opts: opts, image: image, next: nextOffset, sessions: map[int32]*session{}}
 	for id, b := range image.Brokers() {
-		s := newSession(b.BrokerEpoch, nextOffset-1)
+		s := newSession(nextOffset - 1)
 		if !b.Fenced {
 			s.heard(nowMs)
 		}

@@ -158,7 +158,7 @@ func (ch *change) setISR(rec *kraft.PartitionChange) {
 func (ch *change) setLastKnownLeader(rec *kraft.PartitionChange) {
 	switch {
 	case !ch.elr:
-	case rec.Leader == kraft.NoLeader && len(ch.old.LastKnownELR) == 0:
+	case rec.Leader == kraft.NoLeader && ch.old.Leader != kraft.NoLeader && len(ch.old.LastKnownELR) == 0:
 		rec.LastKnownELR = []int32{ch.old.Leader}
 	case rec.Leader >= 0 && len(ch.old.LastKnownELR) > 0:
 		rec.LastKnownELR = []int32{}

@@ -92,7 +92,7 @@ func (op *operation) balance() (more bool) {
 // (maybeElectUncleanLeaders).
 func (op *operation) electUncleanLeaders() (more bool) {
 	return op.electAll(UncleanElection, func(topic *metadata.Topic, p *kraft.Partition) bool {
-		return leaderless(p) && op.topicBool(topic.Name, uncleanElectionKey)
+		return leaderless(p) && op.uncleanAllowed(topic.Name)
 	})
 }
 

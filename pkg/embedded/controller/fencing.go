@@ -83,7 +83,7 @@ func (op *operation) updateTopic(topic *metadata.Topic, selected func(*kraft.Par
 			continue
 		}
 		ch := op.change(topic, p)
-		if op.topicBool(topic.Name, uncleanElectionKey) {
+		if op.uncleanAllowed(topic.Name) {
 			ch.election = electUnclean
 		}
 		ch.acceptable = func(id int32) bool { return id != leaves && id != lost && op.acceptable(p, id) }

@@ -110,7 +110,6 @@ func (op *operation) lowestActiveOffset() int64 {
 
 // session is what a controller knows of a broker and does not write down.
 type session struct {
-	epoch          int64 // of the broker's life
 	contactMs      int64 // when it was last heard of
 	open           bool  // whether it was, since it registered or its last session ended
 	metadataOffset int64 // as it last said; -1: never
@@ -122,8 +121,8 @@ type session struct {
 	registeredAt int64
 }
 
-func newSession(epoch, registeredAt int64) *session {
-	return &session{epoch: epoch, metadataOffset: -1, shutdownOffset: -1, registeredAt: registeredAt}
+func newSession(registeredAt int64) *session {
+	return &session{metadataOffset: -1, shutdownOffset: -1, registeredAt: registeredAt}
 }
 
 func (s *session) heard(nowMs int64) { s.contactMs, s.open = nowMs, true }

@@ -106,7 +106,7 @@ func (op *operation) cancelReassignment(topic *metadata.Topic, p *kraft.Partitio
 		return errorf(NoReassignmentInProgress, "no reassignment of %s-%d is going on", topic.Name, p.PartitionID)
 	}
 	ch := op.change(topic, p)
-	if op.topicBool(topic.Name, uncleanElectionKey) {
+	if op.uncleanAllowed(topic.Name) {
 		ch.election = electUnclean
 	}
 	ch.replicas, ch.isr = without(p.Replicas, p.AddingReplicas...), without(p.ISR, p.AddingReplicas...)

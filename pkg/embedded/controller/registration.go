@@ -55,7 +55,7 @@ func (r RegisterBroker) decide(op *operation) RegisterBrokerReply {
 	op.endLife(r.BrokerID, clean)
 	op.write(rec)
 	// No session yet: it begins with the first heartbeat.
-	op.c.sessions[r.BrokerID] = newSession(rec.BrokerEpoch, op.end()-1)
+	op.c.sessions[r.BrokerID] = newSession(op.end() - 1)
 	return RegisterBrokerReply{BrokerEpoch: rec.BrokerEpoch}
 }
 

@@ -198,8 +198,10 @@ func (op *operation) validResource(r metadata.Resource) *Error {
 // validConfig checks a config and its value at a resource. nil is its removal.
 func (op *operation) validConfig(r metadata.Resource, name string, value *string) *Error {
 	key, known := topicKey(name)
+	badValue := InvalidConfig
 	if r.Type == kraft.ResourceBroker {
 		key, known = brokerKey(name)
+		badValue = InvalidRequest // so it is in Kafka, where brokers check their own (ConfigAdminManager)
 		switch {
 		case slices.Contains(needRestart, name):
 			return errorf(InvalidRequest, "config %s cannot be changed while brokers run: it needs a restart", name)
@@ -217,7 +219,7 @@ func (op *operation) validConfig(r metadata.Resource, name string, value *string
 	case len(*value) > maxConfigValue:
 		return errorf(InvalidConfig, "config %s: a value of %d bytes, at most %d are allowed", name, len(*value), maxConfigValue)
 	case known && !key.Valid(*value):
-		return errorf(InvalidConfig, "config %s: %q is not a value that it can have", name, *value)
+		return errorf(badValue, "config %s: %q is not a value that it can have", name, *value)
 	}
 	return nil
 }

@@ -25,7 +25,8 @@ type Options struct {
 	// Static are configs from the node's file, by their broker-level names, such as
 	// min.insync.replicas. Dynamic ones come before them.
 	Static map[string]string
-	// Features are what this node supports, metadata.version among them.
+	// Features are what this node supports, metadata.version among them. Add those
+	// that the engine obeys elsewhere, such as group.version.
 	Features []kraft.FeatureRange
 }
 
@@ -90,23 +91,25 @@ func New(opts Options, image metadata.Image, nextOffset, nowMs int64) *Controlle
 	return c
 }
 
-// Bootstrap returns what the log of a new cluster begins with: the feature levels
-// in one metadata transaction, and with ELRs a cluster-wide min.insync.replicas,
-// which then can be changed but not removed (Kafka's
+// Bootstrap returns what the log of a new cluster begins with: in one metadata
+// transaction metadata.version, which is that of Kafka 4.4, and the features given,
+// such as eligible.leader.replicas.version 1. That one also needs a cluster-wide
+// min.insync.replicas, which then can be changed but not removed (Kafka's
 // ActivationRecordsGenerator.recordsForEmptyLog).
-func Bootstrap(elr bool) []kraft.Record {
+func Bootstrap(features ...kraft.FeatureLevel) []kraft.Record {
 	name := "Bootstrap records"
 	all := []kraft.Record{
 		&kraft.BeginTransaction{Name: &name},
 		&kraft.FeatureLevel{Name: featureMetadataVersion, FeatureLevel: metadataVersion44},
 	}
+	elr := false
+	for _, f := range features {
+		all = append(all, &f)
+		elr = elr || f.Name == featureELR && f.FeatureLevel >= 1
+	}
 	if elr {
 		one := defaultOf(minISRKey)
-		all = append(
-			all,
-			&kraft.FeatureLevel{Name: featureELR, FeatureLevel: 1},
-			&kraft.Config{ResourceType: kraft.ResourceBroker, Name: minISRKey, Value: &one},
-		)
+		all = append(all, &kraft.Config{ResourceType: kraft.ResourceBroker, Name: minISRKey, Value: &one})
 	}
 	return append(all, &kraft.EndTransaction{})
 }

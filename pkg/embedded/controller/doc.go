@@ -33,8 +33,9 @@
 // on what this one did, durable or not, as in Kafka's QuorumController. So a
 // reply, even one without records, must not be seen outside before all batches
 // returned until then are durable; and if an append fails, everything since is
-// void: throw the controller away. Records belong to the image too and are
-// read-only.
+// void: throw the controller away. What a request points to belongs to the
+// controller afterwards, and so do records: both are read-only. Encode a record in
+// the version that the image's metadata.version allows.
 //
 // Requests are plain structs, each of which names its reply. A reply's Err is
 // nil, or one of Kafka's error codes with words for people ([Error]). Times are

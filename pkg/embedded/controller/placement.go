@@ -3,6 +3,7 @@ package controller
 import (
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 )
@@ -94,12 +95,7 @@ func newRacks(image metadata.Image, rnd *rand.Rand) *racks {
 		rs.unfenced++
 		byName[name].unfenced.brokers = append(byName[name].unfenced.brokers, id)
 	}
-	slices.SortFunc(rs.list, func(a, b *rack) int {
-		if a.name < b.name {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(rs.list, func(a, b *rack) int { return strings.Compare(a.name, b.name) })
 	for _, r := range rs.list {
 		r.fenced.offset = rs.draw(len(r.fenced.brokers))
 		r.unfenced.offset = rs.draw(len(r.unfenced.brokers))

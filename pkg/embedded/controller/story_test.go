@@ -113,7 +113,16 @@ func (s *story) append(batch Batch) {
 	}
 	for _, rec := range batch.Records {
 		fmt.Fprintf(s.out, "%s\n", s.format(rec))
-		s.log = append(s.log, rec)
+		// What the log holds are bytes: each record must be one that can be written.
+		value, err := kraft.Append(nil, rec, s.c.Image().MetadataVersion().RecordVersion(rec))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		read, err := kraft.Decode(value)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.log = append(s.log, read)
 	}
 }
 
@@ -148,7 +157,7 @@ func (s *story) cluster(d *datadriven.TestData) {
 	if d.MaybeScanArgs(s.t, "min.isr", &minISR) {
 		s.opts.Static = map[string]string{minISRKey: strconv.Itoa(minISR)}
 	}
-	s.nowMs, s.log, s.lives = 0, Bootstrap(elr == 1), map[int32]byte{}
+	s.nowMs, s.log, s.lives = 0, Bootstrap(kraft.FeatureLevel{Name: featureELR, FeatureLevel: int16(elr)}), map[int32]byte{}
 	s.restart()
 	for id := int32(1); id <= int32(brokers); id++ {
 		s.start(id, -1)
@@ -789,7 +798,13 @@ func dump(im metadata.Image) string {
 	for _, rec := range im.Records() {
 		switch rec := rec.(type) {
 		case *kraft.Config:
-			fmt.Fprintf(&b, "%+v %s\n", rec.ResourceName+" "+rec.Name, *rec.Value)
+			fmt.Fprintf(&b, "%d %s %s=%s\n", rec.ResourceType, rec.ResourceName, rec.Name, *rec.Value)
+		case *kraft.RegisterBroker:
+			rack := ""
+			if rec.Rack != nil {
+				rack, rec.Rack = *rec.Rack, nil // Records are copies
+			}
+			fmt.Fprintf(&b, "%+v rack %s\n", rec, rack)
 		default:
 			fmt.Fprintf(&b, "%T %+v\n", rec, rec)
 		}

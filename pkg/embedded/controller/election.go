@@ -60,7 +60,9 @@ func (ch *change) record() *kraft.PartitionChange {
 // keepEligible works out the ELR (KIP-966, maybePopulateTargetElr). An ISR of min
 // ISR size advances the high watermark without the others, so they stop being
 // eligible; below it the high watermark stands still, so whoever left the ISR has
-// all committed records, unless its disk lost them.
+// all committed records, unless its disk lost them. Kafka 4.4.0 keeps one in the
+// ELR that a reassignment takes away, and with it its log; if it came back by
+// another, it could lead without any.
 func (ch *change) keepEligible() {
 	switch {
 	case !ch.elr:
@@ -69,6 +71,7 @@ func (ch *change) keepEligible() {
 	default:
 		candidates := append(slices.Clone(ch.eligible), ch.old.ISR...)
 		candidates = without(candidates, append([]int32{ch.lost}, ch.isr...)...)
+		candidates = slices.DeleteFunc(candidates, func(id int32) bool { return !slices.Contains(ch.replicas, id) })
 		slices.Sort(candidates)
 		ch.eligible = slices.Compact(candidates)
 	}

@@ -714,7 +714,7 @@ func checkState(im metadata.Image) error {
 			if p.Leader != kraft.NoLeader && !in(p.Leader, p.ISR) {
 				return fmt.Errorf("%s: leader %d is not in ISR %v", at, p.Leader, p.ISR)
 			}
-			for what, list := range map[string][]int32{"ISR": p.ISR, "adding": p.AddingReplicas, "removing": p.RemovingReplicas} {
+			for what, list := range map[string][]int32{"ISR": p.ISR, "ELR": p.EligibleLeaderReplicas, "adding": p.AddingReplicas, "removing": p.RemovingReplicas} {
 				if len(without(list, p.Replicas...)) > 0 || hasDuplicate(list) {
 					return fmt.Errorf("%s: %s %v is not a set of some of %v", at, what, list, p.Replicas)
 				}

@@ -265,6 +265,25 @@ func TestTopicIDs(t *testing.T) {
 	}
 }
 
+// TestTopicIDsAfterRestart: with the same random source a new controller gives
+// other ids (E22).
+func TestTopicIDsAfterRestart(t *testing.T) {
+	t.Parallel()
+	seen := map[kraft.UUID]bool{}
+	c := newCluster(t, 1, nil)
+	for range 3 {
+		c.opts.Rand = rand.New(rand.NewPCG(1, 2))
+		c = New(c.opts, c.Image(), c.NextOffset(), 0)
+		created, _ := Handle(c, 0, CreateTopics{Topics: []NewTopic{{Name: "t", NumPartitions: 1, ReplicationFactor: 1}}})
+		id := created.Topics[0].ID
+		deleted, _ := Handle(c, 0, DeleteTopics{IDs: []kraft.UUID{id}})
+		if seen[id] || created.Topics[0].Err != nil || deleted.Topics[0].Err != nil {
+			t.Fatalf("%s: %+v %+v", id, created, deleted)
+		}
+		seen[id] = true
+	}
+}
+
 // TestConfigKeys holds the table together: each default is a value of its key,
 // and no name stands for two.
 func TestConfigKeys(t *testing.T) {

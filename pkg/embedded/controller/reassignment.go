@@ -91,7 +91,7 @@ func (ch *change) completeReassignment() {
 	isr, replicas := without(ch.isr, ch.removing...), without(ch.replicas, ch.removing...)
 	shrinks := len(ch.adding) < len(ch.removing)
 	switch {
-	case len(ch.removing) > 0 && (len(isr) == 0 || len(replicas) == 0):
+	case len(isr) == 0:
 	case len(without(ch.adding, isr...)) > 0:
 	case shrinks && len(without(replicas, isr...)) > 0:
 	default:

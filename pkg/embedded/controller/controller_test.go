@@ -405,8 +405,9 @@ func TestTwoChangesInOneRequest(t *testing.T) {
 	b, _ := c.Image().Broker(1)
 	want := ISRChange{TopicID: onlyTopic(c).ID, ISR: []ISRMember{{1, -1}}}
 	reply, batch := Handle(c, 0, AlterPartition{1, b.BrokerEpoch, []ISRChange{want, want}})
-	if len(batch.Records) != 1 || reply.Partitions[0].Err != nil || reply.Partitions[1].Err.Code != InvalidUpdateVersion {
-		t.Errorf("%+v %+v", reply, batch)
+	second := reply.Partitions[1].Err
+	if len(batch.Records) != 1 || reply.Partitions[0].Err != nil || second == nil || second.Code != InvalidUpdateVersion {
+		t.Fatalf("%+v %+v", reply, batch)
 	}
 	if got := reply.Partitions[0].State; got.PartitionEpoch != 1 || !slices.Equal(got.ISR, []int32{1}) {
 		t.Errorf("%+v", got)

@@ -52,7 +52,7 @@ func (s *story) run(d *datadriven.TestData) {
 	switch d.Cmd {
 	case "cluster": // cluster brokers=3 elr=1 dirs=2 racks=(a,a,b) partitions=3 rf=2 min.isr=2
 		s.cluster(d)
-	case "register": // register 1 clean same cluster=other without-dirs
+	case "register": // register 1 clean previous=7 same cluster=other without-dirs
 		s.register(d)
 	case "heartbeat": // heartbeat 1 at=17 fence stop stale offline=1 cordon=1
 		s.heartbeat(d)
@@ -227,6 +227,7 @@ func (s *story) register(d *datadriven.TestData) {
 	if b, ok := s.c.Image().Broker(id); ok && d.HasArg("clean") {
 		previous = b.BrokerEpoch
 	}
+	d.MaybeScanArgs(s.t, "previous", &previous)
 	if !d.HasArg("same") {
 		s.lives[id]++
 	}

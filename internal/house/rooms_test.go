@@ -51,22 +51,26 @@ var rooms = []room{
 	{dir: "pkg/embedded/wire", pure: true},
 	{dir: "internal/fakekafka", ours: []string{"pkg/embedded/wire"}},
 	{dir: "pkg/embedded/record", pure: true},
+	{dir: "pkg/embedded/logstate", pure: true},
 	{dir: "pkg/embedded/vfs"},
-	{dir: "pkg/embedded/storage", ours: []string{"pkg/embedded/record", "pkg/embedded/vfs"}, pure: true},
+	{dir: "pkg/embedded/storage", ours: []string{
+		"pkg/embedded/logstate", "pkg/embedded/record", "pkg/embedded/vfs",
+	}, pure: true},
 	{dir: "pkg/embedded/metadata", ours: []string{"internal/kraft"}, pure: true},
-	{dir: "pkg/embedded/replica", ours: []string{"internal/isrrule", "pkg/embedded/record"}, pure: true},
+	{dir: "pkg/embedded/replica", ours: []string{"internal/isrrule", "pkg/embedded/logstate", "pkg/embedded/record"}, pure: true},
 	{dir: "pkg/embedded/controller", ours: []string{"internal/kraft", "pkg/embedded/metadata"}, pure: true},
 	{dir: "pkg/embedded/group", ours: []string{"pkg/embedded/record"}, pure: true},
 	{dir: "pkg/embedded/txn", ours: []string{"pkg/embedded/record"}, pure: true},
 	{dir: "pkg/embedded/node", ours: []string{
-		"pkg/embedded/controller", "pkg/embedded/group", "pkg/embedded/metadata", "pkg/embedded/record",
-		"pkg/embedded/replica", "pkg/embedded/storage", "pkg/embedded/txn", "pkg/embedded/vfs", "pkg/embedded/wire",
+		"pkg/embedded/controller", "pkg/embedded/group", "pkg/embedded/logstate", "pkg/embedded/metadata",
+		"pkg/embedded/record", "pkg/embedded/replica", "pkg/embedded/storage", "pkg/embedded/txn", "pkg/embedded/vfs",
+		"pkg/embedded/wire",
 	}, pure: true},
 	{dir: "pkg/embedded/broker", ours: []string{
 		"pkg/embedded/node", "pkg/embedded/storage", "pkg/embedded/vfs", "pkg/embedded/wire",
 	}},
 	{dir: "pkg/embedded/sim", ours: []string{
-		"pkg/embedded/metadata", "pkg/embedded/node", "pkg/embedded/record", "pkg/embedded/storage",
+		"pkg/embedded/logstate", "pkg/embedded/metadata", "pkg/embedded/node", "pkg/embedded/record", "pkg/embedded/storage",
 		"pkg/embedded/vfs", "pkg/embedded/wire",
 	}},
 	{dir: "pkg/embedded", ours: []string{

@@ -17,8 +17,8 @@ import (
 
 // A checkpoint is text: a version, 0, a count, and so many lines.
 
-// appendCheckpoint writes one; lines end with a newline.
-func appendCheckpoint(lines []string) []byte {
+// formatCheckpoint writes one; lines end with a newline.
+func formatCheckpoint(lines []string) []byte {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "0\n%d\n", len(lines))
 	for _, l := range lines {
@@ -52,15 +52,16 @@ func parseCheckpoint(b []byte, fields int) ([][]string, error) {
 // readCheckpoint reads a file of the log directory. What cannot be read as one
 // counts as lost: it holds nothing that the logs do not tell too, if slower. Only
 // an error of the disk is one.
-func readCheckpoint(fsys vfs.FS, name string) (map[TopicPartition]Offset, error) {
+func (d *Dir) readCheckpoint(name string) (map[TopicPartition]Offset, error) {
 	offsets := map[TopicPartition]Offset{}
-	b, err := vfs.ReadFile(fsys, name)
+	b, err := vfs.ReadFile(d.fs, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return offsets, nil
 	}
 	if err != nil {
 		return nil, failed("read", name, NoOffset, err)
 	}
+	d.written[name] = b
 	lines, err := parseCheckpoint(b, 3)
 	if errors.Is(err, ErrCorrupt) {
 		return offsets, nil
@@ -76,7 +77,7 @@ func readCheckpoint(fsys vfs.FS, name string) (map[TopicPartition]Offset, error)
 	return offsets, nil
 }
 
-func writeCheckpoint(fsys vfs.FS, name string, offsets map[TopicPartition]Offset) error {
+func formatOffsets(offsets map[TopicPartition]Offset) []byte {
 	tps := make([]TopicPartition, 0, len(offsets))
 	for tp := range offsets {
 		tps = append(tps, tp)
@@ -86,7 +87,7 @@ func writeCheckpoint(fsys vfs.FS, name string, offsets map[TopicPartition]Offset
 	for _, tp := range tps {
 		lines = append(lines, fmt.Sprintf("%s %d %d", tp.Topic, tp.Partition, offsets[tp]))
 	}
-	return failed("write", name, NoOffset, vfs.WriteFile(fsys, name, appendCheckpoint(lines)))
+	return formatCheckpoint(lines)
 }
 
 // readEpochs reads leader-epoch-checkpoint; false if it is lost.
@@ -128,5 +129,5 @@ func (l *Log) writeEpochs() error {
 		lines = append(lines, fmt.Sprintf("%d %d", e.Epoch, e.Start))
 	}
 	name := path.Join(l.name, epochCheckpoint)
-	return failed("write", name, NoOffset, vfs.WriteFile(l.fs, name, appendCheckpoint(lines)))
+	return failed("write", name, NoOffset, vfs.WriteFile(l.fs, name, formatCheckpoint(lines)))
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -42,10 +43,14 @@ type world struct {
 // TestCrash: I17, E25, and E24's "fsync before the answer".
 func TestCrash(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(8) {
+	seeds := uint64(4)
+	if os.Getenv("KAFKAOPS_LONG") != "" {
+		seeds = 50
+	}
+	for seed := range seeds {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			crashRun(t, seed, 40)
+			crashRun(t, seed, 30)
 		})
 	}
 }
@@ -92,6 +97,45 @@ func TestCrashAfterCutBelowRecoveryPoint(t *testing.T) {
 			t.Fatalf("seed %d: log [%d, %d) is not a prefix of what was written", seed, l.Start(), l.End())
 		}
 		must(t, after.Abandon())
+	}
+}
+
+// A process is killed between the making of a name, of a segment or a checkpoint,
+// and its sync; the next one sees it, goes on, flushes, and the power fails.
+func TestKillBeforeNameIsSynced(t *testing.T) {
+	t.Parallel()
+	disk, d, l := newLog(t, small())
+	fill(t, l, 3)
+	must(t, l.Flush(l.End(), testNowMs))
+	must(t, d.Checkpoint())
+	large := record.Entry{TimestampMs: testNowMs, Value: make([]byte, 3700)} // makes the log roll
+	next := build(t, record.Options{BaseOffset: 9}, large)
+	var killed []*vfs.Mem
+	disk.OnStep(func(vfs.Step) { killed = append(killed, disk.Clone()) })
+	must(t, l.Append(next, testNowMs))
+	disk.OnStep(nil)
+	l.SetHW(9)
+	must(t, l.Flush(l.End(), testNowMs))
+	must(t, d.Checkpoint())
+	disk.OnStep(func(vfs.Step) { killed = append(killed, disk.Clone()) })
+	must(t, l.SetStart(8))
+	disk.OnStep(nil)
+	for i, m := range killed {
+		d := open(t, m, small())
+		l := d.Log(testTP)
+		if l.End() == 9 {
+			must(t, l.Append(next, testNowMs))
+		}
+		must(t, l.Flush(l.End(), testNowMs))
+		must(t, d.Checkpoint())
+		want := fmt.Sprint(l.Start(), l.End(), l.epochs.Entries())
+		must(t, d.Abandon())
+		for seed := range uint64(20) {
+			l := open(t, m.CrashClone(seeded(seed)), small()).Log(testTP)
+			if got := fmt.Sprint(l.Start(), l.End(), l.epochs.Entries()); got != want {
+				t.Fatalf("killed at step %d, seed %d: %s, flushed was %s", i, seed, got, want)
+			}
+		}
 	}
 }
 
@@ -255,6 +299,9 @@ func (w *world) crash() {
 	w.clones++
 	w.seen[w.op]++
 	rng := seeded(w.rng.Uint64())
+	if rng.IntN(3) == 0 {
+		w.killAndCrash(rng)
+	}
 	clone := w.disk.CrashClone(rng)
 	// The power fails again while it recovers.
 	var again []*vfs.Mem
@@ -279,6 +326,41 @@ func (w *world) crash() {
 		}
 		must(w.tb, d.Abandon())
 	}
+}
+
+// killAndCrash: the process is killed in the middle of an operation, another one
+// goes on and flushes, and then the power fails: what the first one had written and
+// not synced must not be taken for durable.
+func (w *world) killAndCrash(rng *rand.Rand) {
+	disk := w.disk.Clone()
+	d, err := Open(disk, options(w.cfg), testNowMs)
+	if err != nil {
+		w.tb.Fatalf("kill during %s: %v", w.op, err)
+	}
+	l := d.Log(testTP)
+	if l == nil {
+		must(w.tb, d.Abandon())
+		return
+	}
+	w.check(d)
+	must(w.tb, l.Append(build(w.tb, record.Options{BaseOffset: int64(l.End()), LeaderEpoch: w.epoch + 1}, record.Entry{}), testNowMs))
+	must(w.tb, l.Flush(l.End(), testNowMs))
+	must(w.tb, d.CheckpointRecoveryPoints())
+	want, end, epochs := readAll(w.tb, l, 1<<20), l.End(), fmt.Sprint(l.epochs.Entries())
+	must(w.tb, d.Abandon())
+	d, err = Open(disk.CrashClone(rng), options(w.cfg), testNowMs)
+	if err != nil {
+		w.tb.Fatalf("kill during %s, then a crash: %v", w.op, err)
+	}
+	l = d.Log(testTP)
+	if l == nil {
+		w.tb.Fatalf("kill during %s, then a crash: the log is gone", w.op)
+	}
+	if got := fmt.Sprint(l.epochs.Entries()); l.End() != end || got != epochs || !bytes.Equal(readAll(w.tb, l, 1<<20), want) {
+		w.tb.Fatalf("kill during %s, then a crash: log [%d, %d) with epochs %s, flushed was up to %d with %s",
+			w.op, l.Start(), l.End(), got, end, epochs)
+	}
+	must(w.tb, d.Abandon())
 }
 
 // check looks at a recovered directory and returns the log's bytes.

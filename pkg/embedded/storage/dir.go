@@ -1,6 +1,7 @@
 package storage
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -24,6 +25,8 @@ type Dir struct {
 	// scratch is what a look-up reads into: an index's entries, then batches'
 	// headers. One is enough for one goroutine.
 	scratch []byte
+	// written is what the checkpoints hold: what is the same is not written again.
+	written map[string][]byte
 	closed  bool
 }
 
@@ -54,7 +57,7 @@ func Open(fsys vfs.FS, opts Options, nowMs int64) (*Dir, error) {
 	if err != nil {
 		return nil, failed("lock", lockFile, NoOffset, err)
 	}
-	d := &Dir{fs: fsys, lock: lock, epoch: -1, logs: map[TopicPartition]*Log{}, scratch: make([]byte, scratchBytes)}
+	d := &Dir{fs: fsys, lock: lock, epoch: -1, logs: map[TopicPartition]*Log{}, written: map[string][]byte{}, scratch: make([]byte, scratchBytes)}
 	if err := d.load(opts, nowMs); err != nil {
 		return nil, errors.Join(err, d.Abandon())
 	}
@@ -69,15 +72,20 @@ func (d *Dir) load(opts Options, nowMs int64) error {
 	if d.epoch, d.clean, err = takeCleanShutdown(d.fs); err != nil {
 		return err
 	}
-	points, err := readCheckpoint(d.fs, recoveryCheckpoint)
+	// Whoever wrote the checkpoints that are read now may have been killed between
+	// a rename and its sync: without this one, they could be gone again later.
+	if err := d.fs.SyncDir("."); err != nil {
+		return failed("sync directory", ".", NoOffset, err)
+	}
+	points, err := d.readCheckpoint(recoveryCheckpoint)
 	if err != nil {
 		return err
 	}
-	starts, err := readCheckpoint(d.fs, startCheckpoint)
+	starts, err := d.readCheckpoint(startCheckpoint)
 	if err != nil {
 		return err
 	}
-	hws, err := readCheckpoint(d.fs, hwCheckpoint)
+	hws, err := d.readCheckpoint(hwCheckpoint)
 	if err != nil {
 		return err
 	}
@@ -257,7 +265,17 @@ func (d *Dir) write(name string, of func(l *Log) (Offset, bool)) error {
 			offsets[tp] = o
 		}
 	}
-	return writeCheckpoint(d.fs, name, offsets)
+	text := formatOffsets(offsets)
+	if old, ok := d.written[name]; ok && bytes.Equal(old, text) {
+		return nil
+	}
+	// If it fails it is not known which is there.
+	delete(d.written, name)
+	if err := vfs.WriteFile(d.fs, name, text); err != nil {
+		return failed("write", name, NoOffset, err)
+	}
+	d.written[name] = text
+	return nil
 }
 
 // Close flushes all logs, writes the checkpoints and then the mark of a clean

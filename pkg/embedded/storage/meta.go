@@ -64,7 +64,8 @@ type cleanShutdown struct {
 }
 
 // takeCleanShutdown reports whether the directory was closed, and by the broker
-// of which epoch, and removes the mark: what happens from now on is not covered.
+// of which epoch, and removes the mark: what happens from now on is not covered,
+// once the caller has synced the directory.
 // A mark that cannot be read counts all the same, as CleanShutdownFileHandler has
 // it, with epoch -1.
 func takeCleanShutdown(fsys vfs.FS) (epoch int64, clean bool, err error) {
@@ -82,7 +83,7 @@ func takeCleanShutdown(fsys vfs.FS) (epoch int64, clean bool, err error) {
 	if err := removeFile(fsys, cleanShutdownFile); err != nil {
 		return -1, false, err
 	}
-	return mark.BrokerEpoch, true, failed("sync directory", ".", NoOffset, fsys.SyncDir("."))
+	return mark.BrokerEpoch, true, nil
 }
 
 func writeCleanShutdown(fsys vfs.FS, epoch int64) error {

@@ -31,6 +31,12 @@ func (l *Log) load(f found, nowMs int64) error {
 	if err := l.list(nowMs); err != nil {
 		return err
 	}
+	if !f.clean {
+		// What is seen now must stay: a name that a killed process had not synced.
+		if err := l.fs.SyncDir(l.name); err != nil {
+			return failed("sync directory", l.name, NoOffset, err)
+		}
+	}
 	epochs, epochsKnown, err := readEpochs(l.fs, l.name)
 	if err != nil {
 		return err

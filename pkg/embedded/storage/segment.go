@@ -26,8 +26,9 @@ type segment struct {
 	// sinceIndex counts the bytes since the last entry of the offset index.
 	sinceIndex int64
 	// max is the largest timestamp, and the last offset of the batch that has it.
-	// Known of the active segment.
 	max timeEntry
+	// maxKnown: max is, since the segment was written, scanned or resumed.
+	maxKnown bool
 	// lastTimeMs is the last entry's of the time index. Known of the active segment.
 	lastTimeMs int64
 	// firstMs is the first batch's timestamp, by which segment.ms counts.
@@ -67,7 +68,7 @@ func (s *segment) create() error {
 	if err != nil {
 		return failed("create", s.name, s.base, err)
 	}
-	s.file, s.unsynced = f, true
+	s.file, s.unsynced, s.maxKnown = f, true, true
 	return nil
 }
 
@@ -303,7 +304,7 @@ func (s *segment) rescan(window []byte, crc bool, interval int32, visit func(h r
 		return nil, err
 	}
 	s.next, s.sinceIndex, s.lastTimeMs, s.firstKnown = s.base, 0, record.NoTimestamp, false
-	s.max = timeEntry{timestampMs: record.NoTimestamp, offset: s.base}
+	s.max, s.maxKnown = timeEntry{timestampMs: record.NoTimestamp, offset: s.base}, true
 	for {
 		ok, err := w.next()
 		if err != nil {
@@ -356,44 +357,84 @@ func (s *segment) resume(interval int32, buf []byte) error {
 		}
 		start = entry.position
 	}
-	if err := s.resumeTimes(buf); err != nil {
-		return err
-	}
-	w, err := s.walk(start, buf, false)
+	from, ok, err := s.lastTime(interval, buf)
 	if err != nil {
 		return err
 	}
-	s.sinceIndex = 0
-	for {
-		ok, err := w.next()
-		if err != nil || w.bad != nil {
-			if err == nil {
-				err = failed("read", s.name, s.base, w.bad)
-			}
-			return err
+	if !ok {
+		return s.rebuild(interval)
+	}
+	s.lastTimeMs, s.sinceIndex = s.max.timestampMs, 0
+	return s.walkOn(min(from, start), buf, func(p place) {
+		if p.start >= start {
+			s.sinceIndex += p.size
 		}
-		if !ok {
-			return nil
-		}
+		s.next = p.last + 1
+	})
+}
+
+// lastTime takes the largest timestamp from the time index, and the position of
+// the batch that has it; false if no batch proves the entry. Whether the index's
+// end is missing it cannot say: a walk from there on can.
+func (s *segment) lastTime(interval int32, buf []byte) (int64, bool, error) {
+	s.max = timeEntry{timestampMs: record.NoTimestamp, offset: s.base}
+	e, err := s.times.last(buf)
+	if err != nil || e == nil {
+		return 0, true, err
+	}
+	entry := parseTimeEntry(e, s.base)
+	p, ok, err := s.provesTime(entry, interval, buf)
+	if err != nil || !ok {
+		return 0, false, err
+	}
+	s.max = entry
+	return p.start, true, nil
+}
+
+// provesTime compares an entry with the batch that it names.
+func (s *segment) provesTime(e timeEntry, interval int32, buf []byte) (place, bool, error) {
+	if e.offset < s.base {
+		return place{}, false, nil
+	}
+	p, found, err := s.locate(e.offset, interval, buf)
+	return p, found && p.last == e.offset && p.maxMs == e.timestampMs, err
+}
+
+// walkOn looks at the batches from a position to the end, for the largest
+// timestamp and what else each is good for.
+func (s *segment) walkOn(from int64, buf []byte, each func(p place)) error {
+	w, err := s.walk(from, buf, false)
+	if err != nil {
+		return err
+	}
+	_, _, err = s.firstFrom(w, func(record.Batch) bool {
 		p := w.place()
 		if p.maxMs > s.max.timestampMs {
 			s.max = timeEntry{timestampMs: p.maxMs, offset: p.last}
 		}
-		s.sinceIndex += p.size
-		s.next = p.last + 1
-	}
+		each(p)
+		return false
+	})
+	s.maxKnown = err == nil
+	return err
 }
 
-// resumeTimes takes the largest timestamp from the time index.
-func (s *segment) resumeTimes(buf []byte) error {
-	s.max, s.lastTimeMs = timeEntry{timestampMs: record.NoTimestamp, offset: s.base}, record.NoTimestamp
-	e, err := s.times.last(buf)
-	if err != nil || e == nil {
-		return err
+// maxTime is the largest timestamp. Of a segment that was not written or read in
+// this life it is the time index's last entry, if what follows is not larger.
+func (s *segment) maxTime(interval int32, buf []byte) (timeEntry, error) {
+	if s.maxKnown || s.size == 0 {
+		return s.max, nil
 	}
-	s.max = parseTimeEntry(e, s.base)
-	s.lastTimeMs = s.max.timestampMs
-	return nil
+	from, ok, err := s.lastTime(interval, buf)
+	if err != nil {
+		return timeEntry{}, err
+	}
+	if !ok {
+		err = s.rebuild(interval)
+	} else {
+		err = s.walkOn(from, buf, func(place) {})
+	}
+	return s.max, err
 }
 
 // cutTo removes the batches from position on, which is where target lies, and

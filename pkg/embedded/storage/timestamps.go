@@ -45,7 +45,7 @@ func (l *Log) inSegment(s *segment, timestampMs int64, in *record.Inflater) (Tim
 	}
 	if e != nil {
 		entry := parseTimeEntry(e, s.base)
-		ok, err := l.provesTime(s, entry)
+		_, ok, err := s.provesTime(entry, l.cfg.IndexIntervalBytes, l.dir.buf())
 		if err != nil {
 			return TimestampOffset{}, false, err
 		}
@@ -117,38 +117,12 @@ func (l *Log) MaxTimestamp(in *record.Inflater) (TimestampOffset, bool, error) {
 	return l.inBatch(of, p, in, func(r record.Record) bool { return r.TimestampMs == best.timestampMs })
 }
 
-// maxTime is a segment's largest timestamp: of a sealed segment the time index's
-// last entry, if a batch proves it.
+// maxTime is a segment's largest timestamp.
 func (l *Log) maxTime(s *segment) (timeEntry, error) {
-	none := timeEntry{timestampMs: record.NoTimestamp, offset: s.base}
-	if s.size == 0 {
-		return none, nil
-	}
 	if s == l.active() {
-		err := l.ready()
-		return s.max, err
-	}
-	if s.rebuilt {
-		return s.max, nil
-	}
-	e, err := s.times.last(l.dir.buf())
-	if err != nil {
-		return none, err
-	}
-	if e != nil {
-		entry := parseTimeEntry(e, s.base)
-		if ok, err := l.provesTime(s, entry); err != nil || ok {
-			return entry, err
+		if err := l.ready(); err != nil {
+			return timeEntry{}, err
 		}
 	}
-	// Lost or flipped, or the segment has no timestamp at all.
-	if err := s.rebuildOnce(l.cfg.IndexIntervalBytes); err != nil {
-		return none, err
-	}
-	return s.max, nil
-}
-
-func (l *Log) provesTime(s *segment, e timeEntry) (bool, error) {
-	p, found, err := s.locate(e.offset, l.cfg.IndexIntervalBytes, l.dir.buf())
-	return found && p.last == e.offset && p.maxMs == e.timestampMs, err
+	return s.maxTime(l.cfg.IndexIntervalBytes, l.dir.buf())
 }

@@ -100,14 +100,10 @@ func TestDumpLogReadsOurs(t *testing.T) {
 	}
 }
 
-var kafka = kafkatest.Share(kafkatest.Options{})
-
-func TestMain(m *testing.M) { os.Exit(kafka.Main(m)) }
-
 // A log directory that Kafka wrote, of a broker that was stopped, and of one that
 // was killed: read back byte for byte, its state as Kafka has it.
 func TestOpenKafkas(t *testing.T) {
-	c := kafka.Get(t)
+	c := kafkatest.Start(t, kafkatest.Options{})
 	topic := fmt.Sprintf("storage-%d", time.Now().UnixNano())
 	tp := TopicPartition{Topic: topic}
 	c.CreateTopic(t, topic, [][]int32{{1}}, map[string]string{"segment.bytes": "1048576", "index.interval.bytes": "1000"})

@@ -34,7 +34,7 @@ type walker struct {
 // that cannot be read are not corrupt, and nothing may be cut because of them.
 func (w *walker) next() (bool, error) {
 	if w.pos >= w.end || w.bad != nil {
-		return false, nil
+		return false, nil //nolint:nilerr // what is no batch is told by bad; an error is the disk's
 	}
 	b, err := w.bytes(w.pos, record.HeaderSize)
 	if err != nil {
@@ -44,7 +44,7 @@ func (w *walker) next() (bool, error) {
 	switch {
 	case err != nil:
 		w.bad = fmt.Errorf("%w: byte %d: %w", ErrCorrupt, w.pos, err)
-		return false, nil //nolint:nilerr // what is no batch is told by bad; an error is the disk's
+		return false, nil
 	case len(b) < record.HeaderSize || int64(size) > w.end-w.pos:
 		w.bad = fmt.Errorf("%w: byte %d: the batch ends beyond byte %d", ErrCorrupt, w.pos, w.end)
 		return false, nil

@@ -87,8 +87,8 @@ type Producers struct {
 }
 
 // NewProducers returns the state of a snapshot, as Snapshot gave it.
-func NewProducers(snapshot []Producer) *Producers {
-	ps := &Producers{}
+func NewProducers(snapshot []Producer) Producers {
+	var ps Producers
 	for _, p := range snapshot {
 		ps.entry(p.ID, &p)
 		if p.TxnStart != NoOffset {
@@ -148,7 +148,7 @@ func (ps *Producers) Check(b Batch) (dup Appended, isDup bool, err error) {
 		// deleted (KIP-360, ProducerAppendInfo.checkSequence).
 		return Appended{}, false, nil
 	}
-	if b.ProducerEpoch == p.Epoch {
+	if b.ProducerEpoch == p.Epoch && !b.Control {
 		for _, a := range p.Batches() {
 			if a.baseSequence() == b.BaseSequence && a.LastSequence == b.LastSequence() {
 				return a, true, nil
@@ -163,6 +163,8 @@ func (p *Producer) checkNew(b Batch) error {
 	switch {
 	case b.ProducerEpoch < p.Epoch:
 		return ErrInvalidProducerEpoch
+	case b.Control:
+		// A transaction's marker has no sequence.
 	case b.ProducerEpoch > p.Epoch:
 		// A new epoch starts its sequences anew.
 		if b.BaseSequence != 0 && p.Epoch != NoProducerEpoch {

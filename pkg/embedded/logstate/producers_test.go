@@ -18,6 +18,12 @@ func batch(base Offset, epoch int16, seq int32, n int) Batch {
 	}
 }
 
+// of is b in another producer epoch.
+func (b Batch) of(epoch int16) Batch {
+	b.ProducerEpoch = epoch
+	return b
+}
+
 func TestCheck(t *testing.T) {
 	t.Parallel()
 	var six []Batch
@@ -53,6 +59,9 @@ func TestCheck(t *testing.T) {
 		{"after a marker, from 0", append(six[:6:6], marker), batch(13, 1, 0, 1), NoOffset, nil},
 		{"after a marker, not from 0", append(six[:6:6], marker), batch(13, 1, 12, 1), NoOffset, ErrOutOfOrderSequence},
 		{"entry without an epoch, anywhere", []Batch{noEpoch}, batch(13, 1, 12, 1), NoOffset, nil},
+		{"marker of the same epoch", six, marker.of(0), NoOffset, nil},
+		{"marker of a newer epoch", six, marker, NoOffset, nil},
+		{"marker of an older epoch", []Batch{batch(0, 4, 0, 1)}, marker, NoOffset, ErrInvalidProducerEpoch},
 		{"wraps", []Batch{batch(0, 0, math.MaxInt32-1, 2)}, batch(2, 0, 0, 1), NoOffset, nil},
 		{"wraps within the batch", []Batch{batch(0, 0, math.MaxInt32-1, 4)}, batch(4, 0, 2, 1), NoOffset, nil},
 		{"wrapped, again", []Batch{batch(0, 0, math.MaxInt32-1, 4)}, batch(4, 0, math.MaxInt32-1, 4), 0, nil},
@@ -92,7 +101,8 @@ func TestFirstUnstable(t *testing.T) {
 	} {
 		ps.Apply(step.b)
 		// It survives a snapshot at any point.
-		for _, ps := range []*Producers{ps, NewProducers(ps.Snapshot())} {
+		again := NewProducers(ps.Snapshot())
+		for _, ps := range []*Producers{ps, &again} {
 			got, ok := ps.FirstUnstable()
 			if !ok {
 				got = NoOffset
@@ -167,7 +177,7 @@ func TestProducersFollowTheLog(t *testing.T) {
 		}
 		for i, b := range log {
 			if i == snapshotAt {
-				later = NewProducers(later.Snapshot())
+				*later = NewProducers(later.Snapshot())
 			}
 			later.Apply(b)
 		}

@@ -68,7 +68,8 @@ func TestCleanOpenReadsNoSegment(t *testing.T) {
 	t.Parallel()
 	disk, d, l := newLog(t, small())
 	mixed(t, l, 200)
-	want := l.Producers().Snapshot()
+	producers := l.Producers()
+	want := producers.Snapshot()
 	must(t, d.Close(1, testNowMs))
 	for range 2 {
 		fsys := &countingFS{FS: disk}
@@ -76,7 +77,8 @@ func TestCleanOpenReadsNoSegment(t *testing.T) {
 		if len(fsys.reads) == 0 {
 			t.Fatal("nothing is read: not even a checkpoint")
 		}
-		got := d.Log(testTP).Producers().Snapshot()
+		producers := d.Log(testTP).Producers()
+		got := producers.Snapshot()
 		if len(got) != len(want) || got[0].LastSequence() != want[0].LastSequence() {
 			t.Errorf("producers %v, want %v", got, want)
 		}

@@ -63,7 +63,7 @@ func (l *Log) Flushed() Offset { return l.flushed }
 func (l *Log) Epochs() logstate.Epochs { return logstate.NewEpochs(l.epochs.Entries()) }
 
 // Producers is a copy of what is known of producers.
-func (l *Log) Producers() *logstate.Producers { return logstate.NewProducers(l.producers.Snapshot()) }
+func (l *Log) Producers() logstate.Producers { return logstate.NewProducers(l.producers.Snapshot()) }
 
 // SizeBytes is the size of all segments.
 func (l *Log) SizeBytes() int64 {

@@ -164,7 +164,8 @@ func (l *Log) loadProducers(o Offset) (Offset, error) {
 		if err != nil {
 			return 0, err
 		}
-		l.producers = logstate.NewProducers(ps)
+		state := logstate.NewProducers(ps)
+		l.producers = &state
 		return at, nil
 	}
 	l.producers = &logstate.Producers{}

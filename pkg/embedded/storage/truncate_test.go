@@ -193,10 +193,10 @@ func TestExpireProducers(t *testing.T) {
 	t.Parallel()
 	_, _, l := newLog(t, small())
 	mixed(t, l, 30)
-	before := l.Producers().Len()
+	before := l.producers.Len()
 	l.ExpireProducers(testNowMs + 1_000_000)
-	if before == 0 || l.Producers().Len() != 0 {
-		t.Errorf("%d producers, then %d", before, l.Producers().Len())
+	if before == 0 || l.producers.Len() != 0 {
+		t.Errorf("%d producers, then %d", before, l.producers.Len())
 	}
 }
 

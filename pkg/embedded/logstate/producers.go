@@ -49,6 +49,9 @@ type Producer struct {
 // Batches returns the newest batches of the present epoch, oldest first.
 func (p *Producer) Batches() []Appended { return p.kept[:p.nKept] }
 
+// Restore makes a the one batch that is known: Kafka's snapshots keep no more.
+func (p *Producer) Restore(a Appended) { p.kept[0], p.nKept = a, 1 }
+
 // LastSequence is NoSequence where no batch of the present epoch is known.
 func (p *Producer) LastSequence() int32 {
 	if p.nKept == 0 {

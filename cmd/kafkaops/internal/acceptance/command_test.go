@@ -240,3 +240,6 @@ func lag(t *testing.T, c *kafkatest.Cluster, exit int, words string) *render.Doc
 	}
 	return d
 }
+
+// serving is the command that asks a cluster, prints no answer and does not end.
+const serving = "export"

@@ -20,6 +20,8 @@ var (
 	before40 = []string{kafka39, zooKeeper}
 )
 
+const gone3 = "kafkaops: broker 3: not among the live brokers, and replicas are assigned to it; "
+
 // difference is what is not the same on some versions as on the newest.
 type difference struct {
 	on    []string
@@ -49,6 +51,11 @@ var differences = []difference{
 	{before40, `describe brokers/[12]/fenced`, null, "brokers do not tell before 4.0"},
 	{before40, `describe brokers/3`, absent, "a broker that is down is not listed before 4.0, and nothing is known of it"},
 	{before40, `(describe|check health)/0/reasons/4`, "broker 3 is not among the live brokers; replicas are assigned to it", "that it is fenced is not told"},
+	{before40, `(describe|check health)/0/brokersFenced`, null, "brokers do not tell before 4.0"},
+	{before40, `describe (configs/broker:3|log-dirs/3|features/.*/brokers/3)/error`, "not among the live brokers", "that it is fenced is not told"},
+	{before40, `describe configs/stderr`, gone3 + "its settings are unknown\n", "that it is fenced is not told"},
+	{before40, `describe log-dirs/stderr`, gone3 + "its log directories are unknown\n", "that it is fenced is not told"},
+	{before40, `describe features/stderr`, gone3 + "its features are unknown\n", "that it is fenced is not told"},
 
 	// What the release is, and has.
 	{[]string{kafka40}, `describe brokers/[12]/versionRange`, "4.0", "the release"},
@@ -59,12 +66,12 @@ var differences = []difference{
 	{older, `describe configs/broker:2:follower.replication.throttled.rate/readOnly`, "true", "these brokers say so, though it can be changed"},
 	{before40, `describe configs/broker:[12]:num.recovery.threads.per.data.dir/(default|value|synonyms/.*/value)`, "1", "the default was raised in 4.0 (KIP-1030)"},
 	{before40, `lag groups/modern`, absent, "the consumer protocol (KIP-848) came with 4.0"},
+	{before40, `check access/.*/seen`, "2", "the consumer protocol (KIP-848) came with 4.0, so there is a group less"},
 
 	// Feature levels.
 	{older, `describe features/(share|streams).version`, absent, "not yet a feature"},
 	{before40, `describe features/(eligible.leader.replicas|group|transaction).version`, absent, "not yet a feature"},
 	{[]string{kafka40}, `describe features/eligible.leader.replicas.version/(brokers/[12]/)?finalizedLevel`, "0", "off in a new cluster of 4.0"},
-	{[]string{kafka40}, `describe features/eligible.leader.replicas.version/status`, "[upgradable]", "and may be switched on"},
 	{[]string{kafka40}, `describe features/metadata.version/(brokers/[12]/)?(finalizedLevel|maxSupported)`, "25", "the release's own"},
 	{[]string{kafka40}, `describe features/metadata.version/release`, "4.0-IV3", "the release's own"},
 	{[]string{kafka39}, `describe features/metadata.version/(brokers/[12]/)?(finalizedLevel|maxSupported)`, "21", "the release's own"},
@@ -74,6 +81,9 @@ var differences = []difference{
 	// ZooKeeper.
 	{[]string{zooKeeper}, `.*/document/cluster/controller`, null, "there is no quorum to ask for it"},
 	{[]string{zooKeeper}, `describe brokers/[12]/controller`, null, "there is no quorum to ask for it"},
+	{[]string{zooKeeper}, `check access/.*/status`, "unavailable", "there is no quorum to ask for the controller"},
+	{[]string{zooKeeper}, `check access/.*/needs`, "there", "what the cluster cannot do needs nothing"},
+	{[]string{zooKeeper}, `check access/.*/needs/0`, absent, "what the cluster cannot do needs nothing"},
 	{[]string{zooKeeper}, `describe quorum/items`, "none", "there is no quorum"},
 	{[]string{zooKeeper}, `describe quorum/0`, absent, "there is no quorum"},
 	{[]string{zooKeeper}, `describe/0/findings/small-quorum`, absent, "there is no quorum"},

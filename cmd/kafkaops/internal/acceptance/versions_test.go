@@ -22,7 +22,7 @@ var inOutage = map[string]struct {
 	"describe brokers":       {"--exit-code", 3},
 	"describe configs":       {"plain moving", 0},
 	"describe features":      {"--exit-code", 0},
-	"describe log-dirs":      {"--exit-code", 0},
+	"describe log-dirs":      {"--exit-code", 3},
 	"describe quorum":        {"--exit-code", 0},
 	"describe reassignments": {"", 0},
 	"describe transactions":  {"--exit-code", 0},

@@ -30,9 +30,7 @@ type Conn struct {
 	raw    *limitedConn
 	peer   *sniffedConn
 	broker *sarama.Broker
-	// security is what the connection was made with, or nil.
-	security *Security
-	apis     map[int16]versionRange
+	apis   map[int16]versionRange
 	// features are the finalized feature levels; nil where the broker tells none
 	// (before Kafka 2.7).
 	features map[string]int16
@@ -42,9 +40,10 @@ type Conn struct {
 	broken *atomic.Pointer[string]
 
 	// config is what it was opened with, opened when; see Pool for the others.
-	config            *Config
-	opened            time.Time
-	reused, answered  bool
+	config           *Config
+	opened           time.Time
+	reused, answered bool
+	// spoiled: the limit of an answered call may still cut off the next one.
 	spoiled, isClosed bool
 }
 
@@ -70,7 +69,7 @@ func (c *Config) openNew(ctx context.Context, addr string) (*Conn, error) {
 		return nil, err
 	}
 	conn := &Conn{
-		addr: addr, raw: raw, peer: peer, broker: sarama.NewBroker(addr), security: c.Security,
+		addr: addr, raw: raw, peer: peer, broker: sarama.NewBroker(addr),
 		broken: &atomic.Pointer[string]{}, config: c, opened: time.Now(),
 	}
 	if err := conn.broker.Open(c.sarama(peer)); err != nil {
@@ -78,7 +77,6 @@ func (c *Config) openNew(ctx context.Context, addr string) (*Conn, error) {
 		return nil, newError(addr, inspect.PhaseRequest, "ApiVersions", err, 0)
 	}
 	if err := conn.askVersions(ctx); err != nil {
-		conn.spoiled = true
 		conn.Close()
 		return nil, err
 	}
@@ -179,7 +177,7 @@ func (c *Conn) Close() {
 		return
 	}
 	c.isClosed = true
-	if pool := c.config.Pool; pool != nil && !c.spoiled {
+	if pool := c.config.Pool; pool != nil && !c.spoiled && !c.Broken() {
 		pool.put(place{c.addr, c.config.Security, false}, kept{conn: c, opened: c.opened, ends: c.peer.ends})
 		return
 	}
@@ -254,13 +252,12 @@ func askOnce[T any](ctx context.Context, c *Conn, request string, call func(*sar
 
 func (c *Conn) fail(request string, err error, after time.Duration) error {
 	c.broken.CompareAndSwap(nil, &request)
-	c.spoiled = true
 	if sniffed := c.peer.sniffed(); sniffed != nil {
 		err = sniffed
 	}
 	e := newError(c.addr, inspect.PhaseRequest, request, err, after)
 	guess(e, c.peer)
-	c.security.addOutdated(e)
+	c.config.Security.addOutdated(e)
 	return e
 }
 

@@ -2,7 +2,6 @@ package kraft
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -157,7 +156,7 @@ func compareFiles(t *testing.T, c *kafkatest.Cluster, tool string, files []strin
 	}
 	seen = map[string]int{}
 	for _, file := range files {
-		got := records(t, file)
+		got := kafkatest.StoredRecords(t, file)
 		// The tool ends before a batch that was not whole when the file was copied.
 		if len(got) != len(want[file]) || len(got) == 0 {
 			t.Errorf("%s: we cut %d records, Kafka %d", file, len(got), len(want[file]))
@@ -172,50 +171,50 @@ func compareFiles(t *testing.T, c *kafkatest.Cluster, tool string, files []strin
 
 // compareRecord returns the record's type. A record is written again, too, to
 // the bytes that Kafka wrote.
-func compareRecord(t *testing.T, rec stored, want dumped) string {
+func compareRecord(t *testing.T, rec kafkatest.StoredRecord, want dumped) string {
 	t.Helper()
-	if rec.offset != want.offset || rec.control != want.control {
-		t.Fatalf("offset %d, control %v: want %d, %v", rec.offset, rec.control, want.offset, want.control)
+	if rec.Offset != want.offset || rec.Control != want.control {
+		t.Fatalf("offset %d, control %v: want %d, %v", rec.Offset, rec.Control, want.offset, want.control)
 	}
-	if rec.control {
-		got, err := DecodeControl(rec.key, rec.value)
+	if rec.Control {
+		got, err := DecodeControl(rec.Key, rec.Value)
 		if err != nil {
-			t.Fatalf("offset %d: %v", rec.offset, err)
+			t.Fatalf("offset %d: %v", rec.Offset, err)
 		}
 		_, ours := jsonOf(t, describe(got.fields(), 0))
 		if i := strings.Index(want.text, "{"); i >= 0 {
 			if diff := cmp.Diff(canonical(t, want.text[i:]), ours); diff != "" {
-				t.Errorf("offset %d: (-Kafka +we):\n%s", rec.offset, diff)
+				t.Errorf("offset %d: (-Kafka +we):\n%s", rec.Offset, diff)
 			}
 		} else if !strings.Contains(want.text, got.ControlType().String()) {
-			t.Errorf("offset %d: got %s, want %s", rec.offset, got.ControlType(), want.text)
+			t.Errorf("offset %d: got %s, want %s", rec.Offset, got.ControlType(), want.text)
 		}
 		again, err := AppendControl(nil, got)
-		if key := AppendControlKey(nil, got.ControlType()); err != nil || !bytes.Equal(again, rec.value) || !bytes.Equal(key, rec.key) {
-			t.Errorf("offset %d: %v: %x %x is written as %x %x", rec.offset, err, rec.key, rec.value, key, again)
+		if key := AppendControlKey(nil, got.ControlType()); err != nil || !bytes.Equal(again, rec.Value) || !bytes.Equal(key, rec.Key) {
+			t.Errorf("offset %d: %v: %x %x is written as %x %x", rec.Offset, err, rec.Key, rec.Value, key, again)
 		}
 		return got.ControlType().String()
 	}
-	got, err := Decode(rec.value)
+	got, err := Decode(rec.Value)
 	if err != nil {
-		t.Fatalf("offset %d: %v", rec.offset, err)
+		t.Fatalf("offset %d: %v", rec.Offset, err)
 	}
-	version := int16(rec.value[2]) // behind two other numbers below 128
+	version := int16(rec.Value[2]) // behind two other numbers below 128
 	k, known := kindOf(got.Type())
 	theirs := canonical(t, want.text)
 	if k.secret { // of which Kafka prints all
 		name := look(got.fields()[0]).describe(0)
 		theirs = map[string]any{"type": k.name, "version": int64(version), "data": map[string]any{"name": name}}
 		if !strings.Contains(want.text, fmt.Sprintf("%q", name)) {
-			t.Errorf("offset %d: %s of %q: Kafka names another", rec.offset, k.name, name)
+			t.Errorf("offset %d: %s of %q: Kafka names another", rec.Offset, k.name, name)
 		}
 	}
 	_, ours := jsonOf(t, map[string]any{"type": k.name, "version": version, "data": describe(got.fields(), version)})
 	if diff := cmp.Diff(theirs, ours); diff != "" {
-		t.Errorf("offset %d: (-Kafka +we):\n%s", rec.offset, diff)
+		t.Errorf("offset %d: (-Kafka +we):\n%s", rec.Offset, diff)
 	}
-	if again, err := Append(nil, got, version); known && !k.secret && (err != nil || !bytes.Equal(again, rec.value)) {
-		t.Errorf("offset %d: %v: %x is written as %x", rec.offset, err, rec.value, again)
+	if again, err := Append(nil, got, version); known && !k.secret && (err != nil || !bytes.Equal(again, rec.Value)) {
+		t.Errorf("offset %d: %v: %x is written as %x", rec.Offset, err, rec.Value, again)
 	}
 	return got.Type().String()
 }
@@ -227,41 +226,4 @@ func number(t *testing.T, s string) int64 {
 		t.Fatal(err)
 	}
 	return n
-}
-
-// stored is a record as it lies in a log.
-type stored struct {
-	offset     int64
-	control    bool
-	key, value []byte
-}
-
-// records cuts a log into its records.
-func records(t *testing.T, file string) (all []stored) {
-	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for len(data) > 0 {
-		if len(data) < 12 || len(data) < 12+int(binary.BigEndian.Uint32(data[8:])) {
-			break // copied while it was written
-		}
-		var batch kmsg.RecordBatch
-		if err := batch.ReadFrom(data); err != nil {
-			t.Fatalf("%s: %v", file, err)
-		}
-		data = data[12+batch.Length:]
-		rest := batch.Records
-		for range batch.NumRecords {
-			var rec kmsg.Record
-			if err := rec.ReadFrom(rest); err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			length, n := binary.Varint(rest)
-			rest = rest[n+int(length):]
-			all = append(all, stored{batch.FirstOffset + int64(rec.OffsetDelta), batch.Attributes&0x20 != 0, rec.Key, rec.Value})
-		}
-	}
-	return all
 }

@@ -1,7 +1,6 @@
 package metadata
 
 import (
-	"encoding/binary"
 	"flag"
 	"fmt"
 	"os"
@@ -191,33 +190,15 @@ type entry struct {
 
 func readLog(t *testing.T, file string) (all []entry) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for len(data) > 12 && len(data) >= 12+int(binary.BigEndian.Uint32(data[8:])) { // else cut while it was written
-		var batch kmsg.RecordBatch
-		if err := batch.ReadFrom(data); err != nil {
-			t.Fatalf("%s: %v", file, err)
+	for _, r := range kafkatest.StoredRecords(t, file) {
+		if r.Control {
+			continue
 		}
-		data = data[12+batch.Length:]
-		rest := batch.Records
-		for range batch.NumRecords {
-			var rec kmsg.Record
-			if err := rec.ReadFrom(rest); err != nil {
-				t.Fatalf("%s: %v", file, err)
-			}
-			length, n := binary.Varint(rest)
-			rest = rest[n+int(length):]
-			if batch.Attributes&0x20 != 0 {
-				continue // a control batch
-			}
-			decoded, err := kraft.Decode(rec.Value)
-			if err != nil {
-				t.Fatalf("%s: offset %d: %v", file, batch.FirstOffset+int64(rec.OffsetDelta), err)
-			}
-			all = append(all, entry{batch.FirstOffset + int64(rec.OffsetDelta), decoded})
+		decoded, err := kraft.Decode(r.Value)
+		if err != nil {
+			t.Fatalf("%s: offset %d: %v", file, r.Offset, err)
 		}
+		all = append(all, entry{r.Offset, decoded})
 	}
 	return all
 }

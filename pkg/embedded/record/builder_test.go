@@ -61,7 +61,7 @@ func TestBuilderRoundTrip(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, collect(t, &rs)); diff != "" {
+		if diff := cmp.Diff(want, drain(t, &rs)); diff != "" {
 			t.Fatalf("(-want +got):\n%s", diff)
 		}
 		if batch.LastOffset() != offset-1 || batch.Codec() != opts.Codec || int(batch.Count()) != len(want) {
@@ -78,25 +78,6 @@ func TestBuilderRoundTrip(t *testing.T) {
 			t.Fatalf("Size is %d, the batch %d", b.Size(), len(batch))
 		}
 	})
-}
-
-func collect(t *rapid.T, rs *Records) []read {
-	var out []read
-	for rs.Next() {
-		r := rs.Record()
-		got := read{
-			Offset: r.Offset, TimestampMs: r.TimestampMs, Sequence: r.Sequence,
-			Key: bytes.Clone(r.Key), Value: bytes.Clone(r.Value),
-		}
-		for k, v := range r.Headers() {
-			got.Headers = append(got.Headers, Header{Key: string(k), Value: bytes.Clone(v)})
-		}
-		out = append(out, got)
-	}
-	if rs.Err() != nil {
-		t.Fatal(rs.Err())
-	}
-	return out
 }
 
 func TestBuilderRefuses(t *testing.T) {

@@ -63,6 +63,11 @@ func readAll(tb testing.TB, b Batch) []read {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return drain(tb, &rs)
+}
+
+// drain reads to the end. It takes a *rapid.T too, which is no testing.TB.
+func drain(t interface{ Fatal(...any) }, rs *Records) []read {
 	var out []read
 	for rs.Next() {
 		r := rs.Record()
@@ -76,7 +81,7 @@ func readAll(tb testing.TB, b Batch) []read {
 		out = append(out, got)
 	}
 	if rs.Err() != nil {
-		tb.Fatal(rs.Err())
+		t.Fatal(rs.Err())
 	}
 	return out
 }

@@ -240,7 +240,7 @@ func replicaMetrics() []metric[*view] {
 		},
 		{
 			name: "kafka_topic_partition_replica_lag_seconds", kind: gauge, labels: labels, unit: "seconds", since: first,
-			help:   "How long ago the leader's log ended where the replica's ends now; 0 where it lacks nothing. Sharp to one sample interval, beyond a minute to one minute; a lower bound beyond what is remembered: an hour for up to some 30,000 partitions of RF 3, less for more.",
+			help:   "How long ago the leader's log ended where the replica's ends now; 0 where it lacks nothing. " + sharp,
 			absent: silent + "; there is no leader; behind since before the exporter started, for a minute", use: "Compare with replica.lag.time.max.ms.",
 			draw: each(func(p *partitionRow, r *replicaRow, add addFunc) { known(add, r.seconds, p.Topic, p.index, r.broker) }),
 		},

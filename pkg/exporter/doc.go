@@ -13,7 +13,7 @@
 //
 //	Run (loop.go)        a clock and two sources, both injected
 //	 │  every 10 s a collection: one whole Snapshot
-//	 │  every 1 s a sample: partitions, and every replica's LEO
+//	 │  every 1 s a sample: partitions, and their leaders' LEO and HW
 //	 ▼
 //	state (state.go)     pure; what one look does not tell:
 //	 │  isrchanges.go    counters, from the difference of two looks

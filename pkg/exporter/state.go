@@ -21,7 +21,7 @@ type state struct {
 	// suspects are brokers that did not answer the pass before: the next one does
 	// not wait for them.
 	suspects map[inspect.BrokerID]bool
-	// ends: see timeLags.
+	// ends: this service tells no LEO, and samples read the HW alone.
 	ends bool
 	// partitions is how many there were at the last look.
 	partitions int
@@ -61,7 +61,7 @@ func (s *state) collectQuery() source.Query {
 }
 
 func (s *state) sampleQuery() source.Query {
-	kind := source.SampleReplicas
+	kind := source.SampleLeaders
 	if s.ends {
 		kind = source.SampleEnds
 	}
@@ -98,7 +98,7 @@ func (s *state) look(snap *inspect.Snapshot) {
 		s.partitions++
 	}
 	s.isr.look(snap, s.gap())
-	s.lags.add(snap, s.ends)
+	s.lags.add(snap)
 }
 
 // tellsEndsOnly reports whether the service tells HWs and no LEO.

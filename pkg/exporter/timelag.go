@@ -7,15 +7,14 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/history"
 )
 
-// timeLags tell how old lags are. The fine history has every sample of the last
-// minute or so; the coarse one has one a minute and reaches an hour back, or as far as historyBytes has room for, so
-// that what is behind for long does not become unknown when it matters most.
+// timeLags tell how old lags are, by what leaders told. The fine history has every
+// sample of the last minute or so; the coarse one has one a minute and reaches an
+// hour back, or as far as historyBytes has room for, so that what is behind for long
+// does not become unknown when it matters most.
 type timeLags struct {
 	fine, coarse *history.History
 	size         int
 	at, coarseAt time.Time
-	// ends: this service tells no replica's own LEO, and samples read the HW.
-	ends bool
 }
 
 const (
@@ -32,14 +31,10 @@ const (
 )
 
 // add takes in a Snapshot with offsets.
-func (t *timeLags) add(s *inspect.Snapshot, ends bool) {
-	if size := historySize(s); t.fine == nil || size < t.size/2 || ends != t.ends {
-		t.size, t.ends = size, ends
-		newHistory := history.NewLogs
-		if ends {
-			newHistory = history.New
-		}
-		t.fine, t.coarse, t.coarseAt = newHistory(size), newHistory(size), time.Time{}
+func (t *timeLags) add(s *inspect.Snapshot) {
+	if size := historySize(s); t.fine == nil || size < t.size/2 {
+		t.size = size
+		t.fine, t.coarse, t.coarseAt = history.NewLeaders(size), history.NewLeaders(size), time.Time{}
 	}
 	t.fine.Add(s)
 	t.at = s.TakenAt
@@ -53,21 +48,34 @@ func (t *timeLags) add(s *inspect.Snapshot, ends bool) {
 func historySize(s *inspect.Snapshot) int {
 	const span, offset = 24, 8
 	bytes := 0
-	for p := range s.Partitions {
-		bytes += span + offset*(len(p.Replicas)+1)
+	for range s.Partitions {
+		bytes += span + 2*offset // LEO and HW
 	}
 	return min(history.DefaultSamples, max(leastSamples, historyBytes/max(bytes, 1)))
 }
 
-// age is how many seconds ago the first record after position was written: the
-// newest sample in which the leader's log ended at or before it. A position at the
-// end of the log has age 0. It is unknown where the newest sample does not know the
-// leader's log, and until there are enough samples.
-func (t *timeLags) age(topic string, partition int32, position inspect.Offset) inspect.Opt[float64] {
+// lagOf is one of the questions that a History answers.
+type lagOf func(h *history.History, topic string, partition int32, position inspect.Offset) history.Lag
+
+// written is how many seconds ago the first record after position was written: the
+// newest sample in which the leader's LEO was at or before it. readable is how long
+// ago that record was committed: the same by the HW. A position at the end has age 0.
+//
+// Both are unknown where the newest sample does not know the leader's log, and until
+// there are enough samples.
+func (t *timeLags) written(topic string, partition int32, position inspect.Offset) inspect.Opt[float64] {
+	return t.age((*history.History).WrittenLag, topic, partition, position)
+}
+
+func (t *timeLags) readable(topic string, partition int32, position inspect.Offset) inspect.Opt[float64] {
+	return t.age((*history.History).ReadLag, topic, partition, position)
+}
+
+func (t *timeLags) age(of lagOf, topic string, partition int32, position inspect.Offset) inspect.Opt[float64] {
 	if t.fine == nil {
 		return inspect.Unknown[float64]()
 	}
-	lag := t.ask(t.fine, topic, partition, position)
+	lag := of(t.fine, topic, partition, position)
 	switch lag.State {
 	case history.LagKnown:
 		return seconds(lag.Ms)
@@ -75,9 +83,9 @@ func (t *timeLags) age(topic string, partition int32, position inspect.Offset) i
 		return inspect.Unknown[float64]()
 	}
 	ms := lag.Ms
-	beyond := t.ask(t.coarse, topic, partition, position)
+	beyond := of(t.coarse, topic, partition, position)
 	if beyond.State != history.LagUnknown {
-		ms = max(ms, beyond.Ms+t.at.Sub(t.coarseAt).Milliseconds())
+		ms = max(ms, beyond.Ms+t.sinceCoarseMs())
 	}
 	if beyond.State != history.LagKnown && ms < atLeastFrom.Milliseconds() {
 		return inspect.Unknown[float64]()
@@ -85,11 +93,27 @@ func (t *timeLags) age(topic string, partition int32, position inspect.Offset) i
 	return seconds(ms)
 }
 
-func (t *timeLags) ask(h *history.History, topic string, partition int32, position inspect.Offset) history.Lag {
-	if t.ends {
-		return h.ReadLag(topic, partition, position)
+// writtenAtLeast is written without the time between the sample that shows the
+// record and the one before it, in which it may have been written: by a sample a
+// second that is a second less, and by one in ten seconds no record that is just on
+// its way is taken for an old one.
+func (t *timeLags) writtenAtLeast(topic string, partition int32, position inspect.Offset) inspect.Opt[float64] {
+	if t.fine == nil {
+		return inspect.Unknown[float64]()
 	}
-	return h.WrittenLag(topic, partition, position)
+	lag := t.fine.WrittenLag(topic, partition, position)
+	if lag.State == history.LagUnknown {
+		return inspect.Unknown[float64]()
+	}
+	ms := lag.OverMs
+	if lag.State == history.LagAtLeast {
+		if beyond := t.coarse.WrittenLag(topic, partition, position); beyond.State != history.LagUnknown {
+			ms = max(ms, beyond.OverMs+t.sinceCoarseMs())
+		}
+	}
+	return seconds(ms)
 }
+
+func (t *timeLags) sinceCoarseMs() int64 { return t.at.Sub(t.coarseAt).Milliseconds() }
 
 func seconds(ms int64) inspect.Opt[float64] { return inspect.Known(float64(ms) / 1000) }

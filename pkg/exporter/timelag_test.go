@@ -7,57 +7,81 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
-// lags feeds one partition whose leader writes a record a second, and whose
-// follower stands still from stopAt on, for so many seconds.
-func lags(ends bool, every, stopAt, seconds int) *timeLags {
+// lags feeds one partition whose leader writes a record a second, and commits it
+// delay seconds later, for so many seconds. leo false is a service that tells no LEO.
+func lags(leo bool, delay, seconds int) *timeLags {
 	var l timeLags
-	for i := 0; i <= seconds; i += every {
-		o := &inspect.Offsets{LEOBefore: inspect.Known(inspect.Offset(i))}
-		if ends {
-			o = &inspect.Offsets{HW: inspect.Known(inspect.Offset(i))}
+	for i := 0; i <= seconds; i++ {
+		o := &inspect.Offsets{HW: inspect.Known(inspect.Offset(i - delay))}
+		if leo {
+			o.LEOBefore = inspect.Known(inspect.Offset(i))
 		}
-		o.Followers = []inspect.FollowerOffset{{Broker: 2, LEO: inspect.Known(inspect.Offset(min(i, stopAt)))}}
 		l.add(&inspect.Snapshot{
 			TakenAt: day.Add(time.Duration(i) * time.Second), Asked: inspect.PartOffsets,
 			Topics: []inspect.Topic{{Name: "t", Partitions: []inspect.Partition{
 				{Topic: "t", Leader: 1, Replicas: ids{1, 2}, ISR: ids{1, 2}, Offsets: o},
 			}}},
-		}, ends)
+		})
 	}
 	return &l
 }
 
 func TestTimeLag(t *testing.T) {
 	t.Parallel()
+	const unknown = -1
 	for _, tt := range []struct {
-		name            string
-		stopAt, seconds int
-		position        inspect.Offset
-		least, most     float64 // -1: unknown
+		name     string
+		seconds  int
+		position inspect.Offset
+		// What written is, at the least and at the most; readable, where records are
+		// committed as they are written, is the same.
+		least, most float64
+		// atLeast is what writtenAtLeast is, at the least.
+		atLeast float64
 	}{
-		{"at the end", 100, 100, 100, 0, 0},
-		{"a second ago", 100, 100, 99, 1, 1},
-		{"within the fine history", 60, 100, 60, 40, 40},
-		{"beyond it", 100, 500, 100, 400, 460},
-		{"an hour", 600, 4200, 600, 3600, 3660},
-		{"beyond what is remembered", 10, 10_000, 10, 3600, 9990},
-		{"behind in the only sample", 0, 0, -5, -1, -1},
-		{"behind since before it began, for a moment", -5, 30, -5, -1, -1},
-		{"behind since before it began, for long", -5, 300, -5, 240, 300},
+		{"at the end", 100, 100, 0, 0, 0},
+		{"a second ago", 100, 99, 1, 1, 0},
+		{"within the fine history", 100, 60, 40, 40, 39},
+		{"beyond it", 500, 100, 400, 460, 340},
+		{"an hour", 4200, 600, 3600, 3660, 3540},
+		{"beyond what is remembered", 10_000, 10, 3600, 9990, 3600},
+		{"behind in the only sample", 0, -5, unknown, unknown, unknown},
+		{"behind since before it began, for a moment", 30, -5, unknown, unknown, 30},
+		{"behind since before it began, for long", 300, -5, 240, 300, 240},
 	} {
-		for _, ends := range []bool{false, true} {
-			l := lags(ends, 1, tt.stopAt, tt.seconds)
-			got, known := l.age("t", 0, tt.position).Get()
-			if !known {
-				got = -1
-			}
-			if got < tt.least || got > tt.most {
-				t.Errorf("%s, ends %v: got %v s, want %v to %v", tt.name, ends, got, tt.least, tt.most)
+		l := lags(true, 0, tt.seconds)
+		for of, age := range map[string]inspect.Opt[float64]{
+			"written": l.written("t", 0, tt.position), "readable": l.readable("t", 0, tt.position),
+		} {
+			if got := age.Or(unknown); got < tt.least || got > tt.most {
+				t.Errorf("%s: %s %v s ago, want %v to %v", tt.name, of, got, tt.least, tt.most)
 			}
 		}
+		if got := l.writtenAtLeast("t", 0, tt.position).Or(unknown); got < tt.atLeast || got > max(tt.most, tt.atLeast) {
+			t.Errorf("%s: written at least %v s ago, want %v to %v", tt.name, got, tt.atLeast, tt.most)
+		}
 	}
-	if l := lags(false, 1, 5, 10); l.age("other", 0, 3).IsKnown() {
+	if l := lags(true, 0, 10); l.written("other", 0, 3).IsKnown() || l.writtenAtLeast("other", 0, 3).IsKnown() {
 		t.Error("an unknown topic has an age")
+	}
+}
+
+// TestWrittenAndReadable: a record is nobody's lag before it is committed, and a
+// service that tells no LEO tells how long records could be read all the same.
+func TestWrittenAndReadable(t *testing.T) {
+	t.Parallel()
+	for _, leo := range []bool{true, false} {
+		l := lags(leo, 20, 100) // LEO 100, HW 80
+		if got := l.readable("t", 0, 70); got != inspect.Known(10.0) {
+			t.Errorf("leo %v: readable for %s s, want 10", leo, got)
+		}
+		want := inspect.Known(30.0)
+		if !leo {
+			want = inspect.Unknown[float64]()
+		}
+		if got := l.written("t", 0, 70); got != want {
+			t.Errorf("leo %v: written %s s ago, want %s", leo, got, want)
+		}
 	}
 }
 
@@ -65,17 +89,13 @@ func TestTimeLag(t *testing.T) {
 func TestHistorySize(t *testing.T) {
 	t.Parallel()
 	sized := func(partitions int) int {
-		parts := make([]inspect.Partition, partitions)
-		for i := range parts {
-			parts[i].Replicas = ids{1, 2, 3}
-		}
-		return historySize(&inspect.Snapshot{Topics: []inspect.Topic{{Partitions: parts}}})
+		return historySize(&inspect.Snapshot{Topics: []inspect.Topic{{Partitions: make([]inspect.Partition, partitions)}}})
 	}
-	if got := sized(10_000); got != 64 {
-		t.Errorf("10,000 partitions: %d samples, want 64", got)
+	if got := sized(39_000); got != 64 {
+		t.Errorf("39,000 partitions: %d samples, want 64: an hour of one a minute, as METRICS.md says", got)
 	}
-	if got := sized(100_000); got < leastSamples || got > 20 {
-		t.Errorf("100,000 partitions: %d samples, want about 17", got)
+	if got := sized(100_000); got != 25 {
+		t.Errorf("100,000 partitions: %d samples, want 25", got)
 	}
 	if got := sized(1_000_000); got != leastSamples {
 		t.Errorf("1,000,000 partitions: %d samples, want %d", got, leastSamples)

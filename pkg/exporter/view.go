@@ -204,7 +204,7 @@ func (m *maker) addReplicas(row *partitionRow, lag *inspect.PartitionLag) (allTo
 		case behind && records == 0:
 			rep.seconds = inspect.Known(0.0)
 		case behind && told:
-			rep.seconds = m.state.lags.age(row.Topic, row.Index, leo)
+			rep.seconds = m.state.lags.written(row.Topic, row.Index, leo)
 		}
 		if behind && r.Broker != row.Leader {
 			b.maxLag = inspect.Known(max(b.maxLag.Or(0), records))

@@ -69,7 +69,7 @@ func (m *maker) fill(g *groupRow) {
 		case behind && lag == 0:
 			row.seconds = inspect.Known(0.0)
 		case behind && told:
-			row.seconds = m.state.lags.age(p.Topic, p.Partition, position)
+			row.seconds = m.state.lags.readable(p.Topic, p.Partition, position)
 		}
 		g.rows = append(g.rows, row)
 	}

@@ -21,9 +21,9 @@ const MaxSamples = 4096
 // History holds the offsets of one cluster over its last samples.
 type History struct {
 	size int
-	// logsOnly: HW and min ISR are passed over.
-	logsOnly  bool
-	clusterID inspect.Opt[string]
+	// leadersOnly: followers and min ISR are passed over.
+	leadersOnly bool
+	clusterID   inspect.Opt[string]
 	// base is when the first sample was taken. Times are milliseconds since then,
 	// by the monotonic clock where the Snapshots carry one.
 	base   time.Time
@@ -49,12 +49,13 @@ func New(samples int) *History {
 	return h
 }
 
-// NewLogs returns a History as New does that remembers the replicas' LEO alone and
-// knows no HW: where most samples do not read it, those that do are not taken for
-// a change.
-func NewLogs(samples int) *History {
+// NewLeaders returns a History as New does that remembers the leaders' LEO and HW
+// alone, in 40 bytes a sample whatever the number of replicas: where most samples
+// read no followers, those that do are not taken for a change. It answers
+// [History.ReadLag] and [History.WrittenLag].
+func NewLeaders(samples int) *History {
 	h := New(samples)
-	h.logsOnly = true
+	h.leadersOnly = true
 	return h
 }
 
@@ -93,7 +94,7 @@ func (h *History) Add(s *inspect.Snapshot) {
 const maxStepBackMs = 60_000
 
 func (h *History) forget() {
-	*h = History{size: h.size, logsOnly: h.logsOnly, topics: map[string]*topic{}}
+	*h = History{size: h.size, leadersOnly: h.leadersOnly, topics: map[string]*topic{}}
 }
 
 func (h *History) otherCluster(s *inspect.Snapshot) bool {

@@ -106,10 +106,12 @@ func (s *series) wentDown(p *inspect.Partition) bool {
 // add takes in the partition as it is in h's newest sample.
 func (s *series) add(p *inspect.Partition, h *History) {
 	atMs, seq, size := h.lastMs, h.seq, h.size
-	s.setBrokers(p.Replicas)
-	in := s.entryOf(p, atMs)
-	if h.logsOnly {
-		in.cells[len(in.cells)-1], in.flags = unknown, 0
+	var in entry
+	if h.leadersOnly {
+		in = s.leaderEntry(p, atMs)
+	} else {
+		s.setBrokers(p.Replicas)
+		in = s.entryOf(p, atMs)
 	}
 	if len(s.spans) > 0 {
 		if s.seq+1 != seq {
@@ -170,7 +172,21 @@ func (s *series) push(in *entry, size int) {
 	s.cells = append(s.cells, in.cells...)
 }
 
-func (s *series) entryOf(p *inspect.Partition, atMs int64) entry {
+// leaderEntry is the entry of a series of leaders only. Its one broker is whoever
+// led, so that a change of leaders moves nothing.
+func (s *series) leaderEntry(p *inspect.Partition, atMs int64) entry {
+	if s.brokers == nil {
+		s.brokers = []inspect.BrokerID{inspect.NoBroker} // no broker has that id
+	}
+	e := s.emptyEntry(atMs)
+	if p.Leader != inspect.NoBroker {
+		e.leader = 0
+		e.cells[0], e.cells[1] = p.Offsets.LEOBefore.Or(unknown), p.Offsets.HW.Or(unknown)
+	}
+	return e
+}
+
+func (s *series) emptyEntry(atMs int64) entry {
 	e := entry{
 		span:  span{fromMs: atMs, toMs: atMs, samples: 1, leader: noLeader},
 		cells: make([]inspect.Offset, s.stride()),
@@ -178,6 +194,11 @@ func (s *series) entryOf(p *inspect.Partition, atMs int64) entry {
 	for i := range e.cells {
 		e.cells[i] = unknown
 	}
+	return e
+}
+
+func (s *series) entryOf(p *inspect.Partition, atMs int64) entry {
+	e := s.emptyEntry(atMs)
 	for i := range p.Offsets.Followers {
 		f := &p.Offsets.Followers[i]
 		if r, ok := s.replica(f.Broker); ok {

@@ -2,11 +2,14 @@ package source_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -185,5 +188,39 @@ func TestLeadershipMovesWhileRead(t *testing.T) {
 	l := partition(t, s, 0).Lag()
 	if l.LEO.IsKnown() || l.HW.IsKnown() || !strings.Contains(texts(s.Failures), "NOT_LEADER_OR_FOLLOWER") {
 		t.Errorf("lag = %+v, failures %s; want unknown and NOT_LEADER_OR_FOLLOWER", l, texts(s.Failures))
+	}
+}
+
+// TestFollowersAfterLeaders: no follower is read before every leader is, so that none
+// that lacks nothing is taken for one that lags.
+func TestFollowersAfterLeaders(t *testing.T) {
+	t.Parallel()
+	m := fakekafka.NewModel(3)
+	m.AddTopic("t", 3, 3)
+	c := fakekafka.Start(t, m)
+	var mu sync.Mutex
+	n := map[int32]int{}
+	c.Intercept(func(broker int32, req kmsg.Request) (kmsg.Response, bool) {
+		if _, ok := req.(*kmsg.ListOffsetsRequest); !ok {
+			return nil, false
+		}
+		mu.Lock()
+		n[broker]++
+		hold := broker == 1 && n[broker] == 1
+		mu.Unlock()
+		if !hold {
+			return nil, false
+		}
+		time.Sleep(200 * time.Millisecond) // long enough for the others to go wrong
+		mu.Lock()
+		defer mu.Unlock()
+		if n[2] > 1 || n[3] > 1 {
+			t.Errorf("followers were read while a leader was not: %v", n)
+		}
+		return nil, false
+	})
+	src := source.New(connect.Config{Bootstrap: c.Addrs()}, time.Minute)
+	if _, err := src.Snapshot(t.Context(), source.Query{Parts: inspect.PartOffsets}); err != nil {
+		t.Fatal(err)
 	}
 }

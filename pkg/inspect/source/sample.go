@@ -22,9 +22,10 @@ type SampleKind int
 const (
 	// SampleNone is a whole pass.
 	SampleNone SampleKind = iota
-	// SampleReplicas reads the leaders' LEO, and then the followers': 2 requests a
-	// broker. Offsets.LEOBefore and Followers are known.
-	SampleReplicas
+	// SampleLeaders reads the leaders' LEO, and then their HW: 2 requests a broker.
+	// Offsets.LEOBefore and HW are known. Whether the service's LEO can be believed,
+	// a whole pass has to tell: that asks followers too.
+	SampleLeaders
 	// SampleEnds reads the leaders' HW: 1 request a broker, for services that tell
 	// no replicas' own LEO.
 	SampleEnds
@@ -34,7 +35,8 @@ const (
 // connection.
 const suspectPatience = time.Second
 
-// sample reads offsets by the first two rounds of rounds.go, or the HW.
+// sample reads the leaders' offsets. Leaders tell both of theirs by themselves, so
+// that no broker waits for another.
 func (p *pass) sample(ctx context.Context) {
 	p.snap.Asked |= inspect.PartOffsets
 	plan := planWork(p.snap)
@@ -44,7 +46,7 @@ func (p *pass) sample(ctx context.Context) {
 			asked = append(asked, b)
 		}
 	}
-	o := &offsets{pass: p, rounds: newRounds(len(asked))}
+	o := &offsets{pass: p}
 	var wg sync.WaitGroup
 	for _, b := range asked {
 		w := plan[b.ID]
@@ -55,7 +57,7 @@ func (p *pass) sample(ctx context.Context) {
 		w.lose(fmt.Sprintf("broker %d did not answer the pass before", id))
 	}
 	wg.Wait()
-	if p.query.Sample == SampleReplicas {
+	if p.query.Sample == SampleLeaders {
 		o.settle()
 	}
 }
@@ -63,7 +65,6 @@ func (p *pass) sample(ctx context.Context) {
 func (p *pass) sampleBroker(ctx context.Context, b *inspect.Broker, w *work, o *offsets) {
 	conn, err := p.open(ctx, b)
 	if err != nil {
-		o.rounds.leaveFrom(0)
 		b.Reachable = inspect.Known(false)
 		w.lose(failureOf(inspect.Known(b.ID), err).Error)
 		p.fail(failureOf(inspect.Known(b.ID), err))
@@ -77,27 +78,18 @@ func (p *pass) sampleBroker(ctx context.Context, b *inspect.Broker, w *work, o *
 	r.conn.Close()
 }
 
-// sample has the order of [reader.read]: no follower is read before all leaders
-// are, so that one that lacks nothing is never taken for one that lags.
+// sample reads LEO before HW, as [reader.read] does: what lies between was there.
 func (r *reader) sample(ctx context.Context, kind SampleKind) error {
-	rounds := r.offsets.rounds
-	rounds.connected.arrive()
-	if kind == SampleEnds {
-		rounds.leaveFrom(1)
-		return r.list(ctx, consumer, latest, false, r.work.leads, func(p *inspect.Partition, code int16) {
-			p.Offsets.Error = codeName(code)
-		}, func(p *inspect.Partition, at inspect.Offset) {
-			p.Offsets.HW = inspect.Known(at)
-		})
+	if kind == SampleLeaders {
+		if err := r.readLeadersFirst(ctx); err != nil {
+			return err
+		}
 	}
-	rounds.connected.wait(ctx)
-	err := r.readLeadersFirst(ctx)
-	rounds.leaveFrom(1)
-	if err != nil {
-		return err
-	}
-	rounds.leadersRead.wait(ctx)
-	return r.readFollowers(ctx)
+	return r.list(ctx, consumer, latest, false, r.work.leads, func(p *inspect.Partition, code int16) {
+		p.Offsets.Error = codeName(code)
+	}, func(p *inspect.Partition, at inspect.Offset) {
+		p.Offsets.HW = inspect.Known(at)
+	})
 }
 
 // leaderlessELR asks for the eligible leader replicas of leaderless partitions

@@ -55,6 +55,7 @@ func lagsOf(s *inspect.Snapshot) []string {
 
 func TestSample(t *testing.T) {
 	t.Parallel()
+	written := func(m *fakekafka.Model) { m.Topic("t").Partitions[0].SetLEO(1, 130) }
 	for _, tt := range []struct {
 		name   string
 		q      source.Query
@@ -62,24 +63,24 @@ func TestSample(t *testing.T) {
 		want   []string
 		most   int // ListOffsets a broker
 	}{
-		{"replicas", source.Query{Sample: source.SampleReplicas}, nil, []string{
-			"0 HW - LEO 100: 1 100 0 2 70 30 3 100 0", "1 HW - LEO 100: 2 100 0 3 100 0 1 100 0", "2 HW - LEO 100: 3 100 0 1 100 0 2 100 0",
+		{"leaders", source.Query{Sample: source.SampleLeaders}, nil, []string{
+			"0 HW 100 LEO 130: 1 130 0 2 - - 3 - -", "1 HW 100 LEO 100: 2 100 0 3 - - 1 - -", "2 HW 100 LEO 100: 3 100 0 1 - - 2 - -",
 		}, 2},
 		{"ends", source.Query{Sample: source.SampleEnds}, nil, []string{
 			"0 HW 100 LEO -: 1 - - 2 - - 3 - -", "1 HW 100 LEO -: 2 - - 3 - - 1 - -", "2 HW 100 LEO -: 3 - - 1 - - 2 - -",
 		}, 1},
-		{"a suspect is not asked", source.Query{Sample: source.SampleReplicas, Suspects: map[inspect.BrokerID]bool{2: true}}, map[int32]fakekafka.Faults{2: {Mute: true}}, []string{
-			"0 HW - LEO 100: 1 100 0 2 - - 3 100 0", "1 HW - LEO -: 2 - - 3 100 - 1 100 -", "2 HW - LEO 100: 3 100 0 1 100 0 2 - -",
+		{"a suspect is not asked", source.Query{Sample: source.SampleLeaders, Suspects: map[inspect.BrokerID]bool{2: true}}, map[int32]fakekafka.Faults{2: {Mute: true}}, []string{
+			"0 HW 100 LEO 130: 1 130 0 2 - - 3 - -", "1 HW - LEO -: 2 - - 3 - - 1 - -", "2 HW 100 LEO 100: 3 100 0 1 - - 2 - -",
 		}, 2},
-		{"not honoured", source.Query{Sample: source.SampleReplicas}, map[int32]fakekafka.Faults{
-			1: {ReplicaReads: fakekafka.ReplicaReadsAsConsumer}, 2: {ReplicaReads: fakekafka.ReplicaReadsAsConsumer}, 3: {ReplicaReads: fakekafka.ReplicaReadsAsConsumer},
+		{"a broker that closes the connection on it", source.Query{Sample: source.SampleLeaders}, map[int32]fakekafka.Faults{
+			2: {ReplicaReads: fakekafka.ReplicaReadsClosed},
 		}, []string{
-			"0 HW - LEO -: 1 - - 2 - - 3 - -", "1 HW - LEO -: 2 - - 3 - - 1 - -", "2 HW - LEO -: 3 - - 1 - - 2 - -",
+			"0 HW 100 LEO 130: 1 130 0 2 - - 3 - -", "1 HW 100 LEO -: 2 - - 3 - - 1 - -", "2 HW 100 LEO 100: 3 100 0 1 - - 2 - -",
 		}, 2},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, c := takeSample(t, tt.q, nil, tt.faults)
+			s, c := takeSample(t, tt.q, written, tt.faults)
 			if diff := cmp.Diff(tt.want, lagsOf(s)); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
@@ -128,7 +129,7 @@ func TestLeaderlessELR(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			s, c := takeSample(t, source.Query{Sample: source.SampleReplicas, LeaderlessELR: true}, tt.change, nil)
+			s, c := takeSample(t, source.Query{Sample: source.SampleLeaders, LeaderlessELR: true}, tt.change, nil)
 			if got := s.Topics[0].Partitions[1].ELR.String(); got != tt.want {
 				t.Errorf("got ELR %s, want %s", got, tt.want)
 			}
@@ -142,40 +143,31 @@ func TestLeaderlessELR(t *testing.T) {
 	}
 }
 
-// TestSampleOrder: no follower is read before every leader is, so that none that lacks
-// nothing is taken for one that lags.
+// TestSampleOrder: a leader tells its LEO before its HW, so that what lies between
+// was there.
 func TestSampleOrder(t *testing.T) {
 	t.Parallel()
 	m := fakekafka.NewModel(3)
 	m.AddTopic("t", 3, 3)
 	c := fakekafka.Start(t, m)
 	var mu sync.Mutex
-	n := map[int32]int{}
+	asked := map[int32][]int32{}
 	c.Intercept(func(broker int32, req kmsg.Request) (kmsg.Response, bool) {
-		if _, ok := req.(*kmsg.ListOffsetsRequest); !ok {
-			return nil, false
-		}
-		mu.Lock()
-		n[broker]++
-		hold := broker == 1 && n[broker] == 1
-		mu.Unlock()
-		if !hold {
-			return nil, false
-		}
-		time.Sleep(200 * time.Millisecond) // long enough for the others to go wrong
-		mu.Lock()
-		defer mu.Unlock()
-		if n[2] > 1 || n[3] > 1 {
-			t.Errorf("followers were read while a leader was not: %v", n)
+		if req, ok := req.(*kmsg.ListOffsetsRequest); ok {
+			mu.Lock()
+			defer mu.Unlock()
+			asked[broker] = append(asked[broker], req.ReplicaID)
 		}
 		return nil, false
 	})
 	src := source.New(connect.Config{Bootstrap: c.Addrs()}, time.Minute)
-	if _, err := src.Snapshot(t.Context(), source.Query{Sample: source.SampleReplicas}); err != nil {
+	if _, err := src.Snapshot(t.Context(), source.Query{Sample: source.SampleLeaders}); err != nil {
 		t.Fatal(err)
 	}
-	if n[2] != 2 || n[3] != 2 {
-		t.Errorf("got %v ListOffsets, want two a broker", n)
+	const debugging, consumer = -2, -1
+	want := map[int32][]int32{1: {debugging, consumer}, 2: {debugging, consumer}, 3: {debugging, consumer}}
+	if diff := cmp.Diff(want, asked); diff != "" {
+		t.Errorf("replica ids, -want +got:\n%s", diff)
 	}
 }
 

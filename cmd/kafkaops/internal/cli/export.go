@@ -33,8 +33,8 @@ func newExportCmd(env Env) *cobra.Command {
 		Short: "Serve the cluster's state to Prometheus, until stopped",
 		Long: `Serves /metrics, /healthz (this process), /readyz (the cluster answered within
 --max-age) and a page that links to them. A scrape asks no broker: the cluster is
-asked every --collect-interval, and between times every replica's log end offset
-and the ISRs every --sample-interval.
+asked every --collect-interval, and between times every leader's log end offset
+and high watermark and the ISRs every --sample-interval.
 
 What was not observed is absent, never stale. It starts before Kafka does and
 outlives it. SIGTERM ends it with exit code 0.

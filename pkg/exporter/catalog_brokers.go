@@ -45,28 +45,64 @@ func brokerMetrics() []metric[*view] {
 			help:   "Under-replicated partitions that the broker leads.",
 			absent: "nothing was observed",
 			use:    "As a broker's own UnderReplicatedPartitions, without JMX.",
-			draw:   listed(func(b *brokerRow, add addFunc) { add(float64(b.underReplicated), b.id, "", "") }),
+			draw:   listed(func(b *brokerRow, add addFunc) { add(float64(b.led.underReplicated), b.id, "", "") }),
+		},
+		{
+			name: "kafka_broker_under_min_isr_partitions", kind: gauge, labels: broker, unit: "partitions", since: first,
+			help:   "Partitions that the broker leads with fewer in-sync replicas than the effective minimum: acks=all writes are refused.",
+			absent: "min.insync.replicas of a partition that it leads is not known (DESCRIBE_CONFIGS refused, or not answered)",
+			use:    "As a broker's own UnderMinIsrPartitionCount, without JMX: those without a leader are not in it.",
+			draw: listed(func(b *brokerRow, add addFunc) {
+				if !b.led.underMinUnknown {
+					add(float64(b.led.underMin), b.id, "", "")
+				}
+			}),
+		},
+		{
+			name: "kafka_broker_uncommitted_records", kind: gauge, labels: broker, unit: "records", since: first,
+			help:   "Log end offset less high watermark, at the least, summed over the partitions that the broker leads.",
+			absent: "of a partition that it leads it is not known" + noReplicaLEO,
+			use:    "kafka_topic_partition_uncommitted_records, whatever --partition-metrics is.",
+			draw: listed(func(b *brokerRow, add addFunc) {
+				if !b.led.uncommittedUnknown {
+					add(float64(b.led.uncommitted), b.id, "", "")
+				}
+			}),
+		},
+		{
+			name: "kafka_broker_uncommitted_max_age_seconds", kind: gauge, labels: broker, unit: "seconds", since: first,
+			help:   "How long, at the least, the oldest record that is written and not committed has been waiting in a partition that the broker leads; 0 where none is. Partitions under min ISR are not counted: there the high watermark stands by rule.",
+			absent: "it is not known of any partition that it leads; for one sample after the exporter has started" + noReplicaLEO,
+			use:    "LEO − HW that grows, in time: a follower in the ISR is stuck or slow, and acks=all producers wait for it.",
+			draw:   listed(func(b *brokerRow, add addFunc) { known(add, b.led.oldestSeconds(), b.id, "", "") }),
 		},
 		{
 			name: "kafka_broker_out_of_sync_replicas", kind: gauge, labels: broker, unit: "replicas", since: first,
 			help:   "Replicas assigned to the broker that are not in the ISR, not counting those that a reassignment is adding. Of brokers that are gone too.",
 			absent: "nothing was observed",
 			use:    "Which broker it is that everybody else waits for.",
-			draw:   each(func(b *brokerRow, add addFunc) { add(float64(b.outOfSync), b.id, "", "") }),
+			draw:   each(func(b *brokerRow, add addFunc) { add(float64(b.hosted.outOfSync), b.id, "", "") }),
 		},
 		{
 			name: "kafka_broker_replica_max_lag_records", kind: gauge, labels: broker, unit: "records", since: first,
 			help:   "The largest certain lag among the broker's followers, as far as it is known.",
 			absent: "no lag of its followers is known",
 			use:    "One series a broker where --replica-metrics leaves the replicas out.",
-			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.maxLag, b.id, "", "") }),
+			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxLag, b.id, "", "") }),
 		},
 		{
 			name: "kafka_broker_replica_max_lag_seconds", kind: gauge, labels: broker, unit: "seconds", since: first,
 			help:   "The largest lag in time among the broker's followers, as far as it is known.",
 			absent: "no lag in time of its followers is known",
-			use:    "Compare with replica.lag.time.max.ms.",
-			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.maxSeconds, b.id, "", "") }),
+			use:    "How old a copy the broker would be.",
+			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxSeconds, b.id, "", "") }),
+		},
+		{
+			name: "kafka_broker_in_sync_replica_max_lag_seconds", kind: gauge, labels: broker, unit: "seconds", since: first,
+			help:   "The largest lag in time, at the least, among those of the broker's followers that are in their ISR, as far as it is known.",
+			absent: "it is known of no follower in an ISR",
+			use:    "Compare with replica.lag.time.max.ms: followers that are out, or catch up after a restart, are not in it.",
+			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.hosted.inSyncSeconds, b.id, "", "") }),
 		},
 	}, dirMetrics()...)
 }

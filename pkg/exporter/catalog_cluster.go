@@ -45,6 +45,13 @@ func countMetrics() []metric[*view] {
 			draw:   func(v *view, add addFunc) { add(float64(v.counts.offline), "", "", "") },
 		},
 		{
+			name: "kafka_cluster_wrong_leader_partitions", kind: gauge, unit: "partitions", since: first,
+			help:   "Partitions that are led by another replica than the first of their assignment.",
+			absent: "nothing was observed",
+			use:    "By sum(kafka_topic_partitions): how far leadership is out of balance.",
+			draw:   func(v *view, add addFunc) { add(float64(v.counts.wrongLeader), "", "", "") },
+		},
+		{
 			name: "kafka_cluster_unclean_elections_total", kind: counter, unit: "elections", since: first,
 			help:   "Leaders elected since the exporter started that were in neither the last seen ISR nor the ELR: committed records may be lost. A lower bound.",
 			absent: "nothing was observed",

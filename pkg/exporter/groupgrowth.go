@@ -1,6 +1,7 @@
 package exporter
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -36,7 +37,7 @@ func (g *groupGrowth) look(lags []inspect.GroupLag, at time.Time) {
 		members, told := l.Members.Get()
 		switch {
 		case l.Type.Or(inspect.GroupClassic).StateOnly():
-		case !known, l.UnknownPartitions.Or(0) > 0, !told, len(members) == 0, seen.hasLag && lag > seen.lag:
+		case !known, l.UnknownPartitions.Or(0) > 0, !told, len(members) == 0, seen.hasLag && lag > seen.lag, outOfRange(l):
 			seen.unhealthyAt = at
 		}
 		seen.lag, seen.hasLag, seen.at = lag, known, at
@@ -46,6 +47,13 @@ func (g *groupGrowth) look(lags []inspect.GroupLag, at time.Time) {
 			delete(g.groups, name)
 		}
 	}
+}
+
+// outOfRange reports whether the group has committed what a log does not have.
+func outOfRange(l *inspect.GroupLag) bool {
+	return slices.ContainsFunc(l.Partitions, func(p inspect.GroupPartition) bool {
+		return p.Ahead.Or(0) > 0 || p.BelowStart.Or(0) > 0
+	})
 }
 
 // unhealthy reports whether the group has been so lately.

@@ -58,8 +58,8 @@ const (
 	DetailAll Detail = "all"
 	// DetailUnhealthy are partitions that are offline, under or at min ISR,
 	// under-replicated or unknown; replicas of those, and of partitions of which a
-	// replica did not answer; groups whose lag grows, with an unknown partition, or
-	// without members.
+	// replica did not answer; groups whose lag grows, with an unknown partition,
+	// without members, or with commits that a log does not have.
 	DetailUnhealthy Detail = "unhealthy"
 	DetailNone      Detail = "none"
 )

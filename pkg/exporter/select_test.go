@@ -90,8 +90,8 @@ func TestDetails(t *testing.T) {
 	}
 }
 
-// TestUnhealthyGroups: a growing lag, an unknown partition or no members, and five
-// minutes after.
+// TestUnhealthyGroups: a growing lag, an unknown partition, no members or commits out
+// of range, and five minutes after.
 func TestUnhealthyGroups(t *testing.T) {
 	t.Parallel()
 	group := func(lag int64, unknown int, members int) inspect.GroupLag {
@@ -101,6 +101,10 @@ func TestUnhealthyGroups(t *testing.T) {
 		}
 	}
 	well := group(10, 0, 1)
+	with := func(l inspect.GroupLag, p inspect.GroupPartition) inspect.GroupLag {
+		l.Partitions = append(l.Partitions, p)
+		return l
+	}
 	for _, tt := range []struct {
 		name  string
 		looks []inspect.GroupLag
@@ -110,6 +114,9 @@ func TestUnhealthyGroups(t *testing.T) {
 		{"lag grows", []inspect.GroupLag{well, group(11, 0, 1)}, true},
 		{"unknown partition", []inspect.GroupLag{group(10, 1, 1)}, true},
 		{"no members", []inspect.GroupLag{group(0, 0, 0)}, true},
+		{"committed beyond the end", []inspect.GroupLag{with(well, inspect.GroupPartition{Ahead: inspect.Known[int64](1)})}, true},
+		{"committed below the start", []inspect.GroupLag{with(well, inspect.GroupPartition{BelowStart: inspect.Known[int64](1)})}, true},
+		{"neither", []inspect.GroupLag{with(well, inspect.GroupPartition{Ahead: inspect.Known[int64](0), BelowStart: inspect.Known[int64](0)})}, false},
 		{"well again", []inspect.GroupLag{group(0, 0, 0), well}, true},
 	} {
 		var g groupGrowth

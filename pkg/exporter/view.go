@@ -54,19 +54,10 @@ type replicaRow struct {
 }
 
 type brokerRow struct {
-	id   string
-	info *inspect.Broker // nil: it only is in replica lists
-	// underReplicated are partitions that it leads, outOfSync replicas that it hosts.
-	underReplicated, outOfSync int
-	maxLag                     inspect.Opt[int64]
-	maxSeconds                 inspect.Opt[float64]
-}
-
-type clusterCounts struct {
-	live, underReplicated, offline int
-	underMin                       int
-	// underMinUnknown: of some partition it is not known.
-	underMinUnknown bool
+	id     string
+	info   *inspect.Broker // nil: it only is in replica lists
+	led    led
+	hosted hosted
 }
 
 type brokerCount struct {
@@ -207,36 +198,16 @@ func (m *maker) addReplicas(row *partitionRow, lag *inspect.PartitionLag) (allTo
 			rep.seconds = m.state.lags.written(row.Topic, row.Index, leo)
 		}
 		if behind && r.Broker != row.Leader {
-			b.maxLag = inspect.Known(max(b.maxLag.Or(0), records))
-		}
-		if s, ok := rep.seconds.Get(); ok && r.Broker != row.Leader {
-			b.maxSeconds = inspect.Known(max(b.maxSeconds.Or(0), s))
+			b.hosted.maxLag = atLeast(b.hosted.maxLag, inspect.Known(records))
+			b.hosted.maxSeconds = atLeast(b.hosted.maxSeconds, rep.seconds)
+			if r.InSync {
+				b.hosted.inSyncSeconds = atLeast(b.hosted.inSyncSeconds, m.certainAge(row, r.LEO, records))
+			}
 		}
 		m.replicas = append(m.replicas, rep)
 	}
 	row.replicas = m.replicas[from:len(m.replicas):len(m.replicas)]
 	return allTold
-}
-
-// count adds the partition to its brokers' and the cluster's numbers.
-func (m *maker) count(row *partitionRow, h *inspect.Health) {
-	for _, id := range h.OutOfSync {
-		m.broker(id).outOfSync++
-	}
-	if row.underReplicated {
-		m.counts.underReplicated++
-		if row.Leader != inspect.NoBroker {
-			m.broker(row.Leader).underReplicated++
-		}
-	}
-	if row.offline {
-		m.counts.offline++
-	}
-	under, known := row.underMin.Get()
-	if under {
-		m.counts.underMin++
-	}
-	m.counts.underMinUnknown = m.counts.underMinUnknown || !known
 }
 
 // addSizes joins the leaders' logs with their partitions.

@@ -84,7 +84,7 @@ func (o *exportOptions) details() []detailFlag {
 			func(to *exporter.Options, d exporter.Detail) { to.Replicas = d },
 		},
 		{
-			"group-metrics", "series for groups: all, unhealthy (lag grows, something is unknown, or no members) or none", &o.groupDetail,
+			"group-metrics", "series for groups: all, unhealthy (lag grows, something is unknown, no members, or commits out of range) or none", &o.groupDetail,
 			func(to *exporter.Options, d exporter.Detail) { to.Groups = d },
 		},
 	}

@@ -64,6 +64,9 @@ type Snapshot struct {
 	KeepsELR Opt[bool]
 	// TakenAt is when the pass began.
 	TakenAt time.Time
+	// ToldBy is the address that told brokers, topics and partitions. Two may tell
+	// of different moments, so that what one tells after another may be older.
+	ToldBy string
 	// Asked says which parts were asked for.
 	Asked   Parts
 	Brokers []Broker

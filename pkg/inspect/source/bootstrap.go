@@ -52,7 +52,7 @@ func (e *BootstrapError) Silent() bool {
 // start finds a broker that answers and learns brokers, topics and partitions
 // from it. One that connects and then does not answer is passed over too.
 func (p *pass) start(ctx context.Context) (*connect.Conn, error) {
-	addrs := p.src.addresses()
+	addrs := p.src.addresses(p.asksQuorum())
 	var failed []inspect.Failure
 	for {
 		conn, gone, silent, err := p.src.connect(ctx, addrs)

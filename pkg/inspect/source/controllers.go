@@ -14,6 +14,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
+// asksQuorum reports whether the pass asks for the quorum through the brokers.
+func (p *pass) asksQuorum() bool {
+	return p.query.Sample == SampleNone && p.query.Parts.Has(inspect.PartQuorum) && p.src.controllers == nil
+}
+
 // begin finds the cluster: a broker to go on with or, for a pass that needs none
 // and finds none, the controllers; then the pass is over.
 func (p *pass) begin(ctx context.Context) (*connect.Conn, error) {

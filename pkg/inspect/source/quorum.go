@@ -130,7 +130,9 @@ func held(err error) bool {
 }
 
 // askOthersForQuorum asks all brokers but the one at addr, and returns the first
-// answer, or what the silence of all of them means.
+// answer, or what the silence of all of them means. Where there is an answer, the
+// one at addr is cut off from the controllers, and so from what has happened since:
+// passes begin with who answered for a while.
 func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error) (*inspect.Quorum, error) {
 	silent := []inspect.BrokerID{}
 	var mu sync.Mutex
@@ -161,6 +163,8 @@ func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error)
 			switch {
 			case err == nil && got == nil:
 				got = q
+				p.bootCutOff = true
+				p.src.beginWith(b.Address())
 				cancel()
 			case held(err):
 				silent = append(silent, b.ID)

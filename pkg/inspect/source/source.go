@@ -20,13 +20,20 @@ type Source struct {
 	controllers *connect.Config
 	// expected is the id that the cluster must have; empty for any.
 	expected string
+	*memory
+}
 
+// memory is what Sources of one cluster remember from pass to pass.
+type memory struct {
 	mu sync.Mutex
 	// learned are the brokers' own addresses from the last pass, tried after the
 	// bootstrap list.
 	learned []string
 	// leads is the active controller as it was last seen.
 	leads leadership
+	// front is tried before all others, since a while: see [pass.askOthersForQuorum].
+	front string
+	since time.Time
 }
 
 // Option is what a Source may have beside addresses.
@@ -46,11 +53,19 @@ func ExpectCluster(id string) Option {
 
 // New returns a Source whose passes take at most timeout each.
 func New(conf connect.Config, timeout time.Duration, opts ...Option) *Source {
-	s := &Source{conf: conf, timeout: timeout}
+	s := &Source{conf: conf, timeout: timeout, memory: &memory{}}
 	for _, o := range opts {
 		o(s)
 	}
 	return s
+}
+
+// Within returns a Source of the same cluster with another timeout. The two share
+// what they learn of its brokers.
+func (s *Source) Within(timeout time.Duration) *Source {
+	other := *s
+	other.timeout = timeout
+	return &other
 }
 
 // Query says what one pass is to observe.
@@ -97,9 +112,23 @@ type Query struct {
 // *[WrongClusterError] where nothing was to be. Everything else that was not
 // answered is among the Snapshot's Failures.
 func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, error) {
-	snap := &inspect.Snapshot{TakenAt: time.Now(), Asked: q.Parts}
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	snap, cutOff, err := s.once(ctx, q, "")
+	if cutOff == "" || err != nil {
+		return snap, err
+	}
+	if again, _, err := s.once(ctx, q, cutOff); err == nil {
+		return again, nil
+	}
+	return snap, nil
+}
+
+// once takes one pass. cutOff is the address of who told the topology, where that
+// turns out to be cut off from the controllers: what it told may be old, and another
+// pass begins elsewhere. Of the one before it, was was that address.
+func (s *Source) once(ctx context.Context, q Query, was string) (_ *inspect.Snapshot, cutOff string, _ error) {
+	snap := &inspect.Snapshot{TakenAt: time.Now(), Asked: q.Parts}
 	p := &pass{
 		src: s, query: q, snap: snap, toldController: inspect.NoBroker,
 		unoffered: map[unoffered][]inspect.Failure{}, asked: map[inspect.BrokerID]*connect.Conn{},
@@ -108,10 +137,18 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	boot, err := p.begin(ctx)
 	switch {
 	case err != nil:
-		return nil, err
+		return nil, "", err
 	case boot != nil:
 		defer boot.Close()
+		snap.ToldBy = boot.Addr()
 		s.learn(snap.Brokers)
+		if was != "" {
+			p.fail(inspect.Failure{
+				Address: was, Request: describeQuorum, Phase: inspect.PhaseRequest, Notice: true,
+				Error: "it reaches no active controller, and another broker does: what it tells of the cluster may be old",
+				Lost:  "went on with " + boot.Addr(),
+			})
+		}
 		p.leaderlessELR(ctx, boot)
 		if q.Sample != SampleNone {
 			p.sample(ctx)
@@ -122,25 +159,45 @@ func (s *Source) Snapshot(ctx context.Context, q Query) (*inspect.Snapshot, erro
 	p.tellUnoffered()
 	slices.SortStableFunc(p.failures, inspect.Failure.Compare)
 	snap.Failures = p.failures
-	return snap, nil
+	if boot != nil && p.bootCutOff {
+		cutOff = boot.Addr()
+	}
+	return snap, cutOff, nil
 }
 
-func (s *Source) learn(brokers []inspect.Broker) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.learned = s.learned[:0]
+func (m *memory) learn(brokers []inspect.Broker) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.learned = m.learned[:0]
 	for i := range brokers {
 		if !brokers[i].Fenced.Or(false) {
-			s.learned = append(s.learned, brokers[i].Address())
+			m.learned = append(m.learned, brokers[i].Address())
 		}
 	}
 }
 
+// frontFor is for how long a pass begins with another address than the first. Then
+// the next pass that asks for the quorum tries the first again.
+const frontFor = time.Minute
+
+// beginWith lets passes begin with an address.
+func (m *memory) beginWith(addr string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.front, m.since = addr, time.Now()
+}
+
 // addresses are where to begin: the bootstrap list, then what was learned.
-func (s *Source) addresses() []string {
+func (s *Source) addresses(asksQuorum bool) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if asksQuorum && time.Since(s.since) > frontFor {
+		s.front = ""
+	}
 	addrs := slices.Clone(s.conf.Bootstrap)
+	if s.front != "" {
+		addrs = slices.Insert(slices.DeleteFunc(addrs, func(a string) bool { return a == s.front }), 0, s.front)
+	}
 	for _, a := range s.learned {
 		if !slices.Contains(addrs, a) {
 			addrs = append(addrs, a)
@@ -162,6 +219,9 @@ type pass struct {
 	snap  *inspect.Snapshot
 	// visible counts the topics that were told of, before Query.Keep.
 	visible int
+
+	// bootCutOff: whoever told the topology reaches no controller, and another does.
+	bootCutOff bool
 
 	// toldController is whom the bootstrap broker calls the controller: a random
 	// live broker in KRaft mode, and in ZooKeeper mode truly the one.

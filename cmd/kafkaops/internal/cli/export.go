@@ -166,10 +166,9 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	options.Requests = pool.Requests
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
-	open := func(timeout time.Duration) exporter.Snapshotter {
-		return &guarded{source.New(t.brokers, timeout, t.options()...), stop}
-	}
-	options.Collect, options.Sample = open(o.timeout), open(min(o.timeout, sampleTimeout(o.sampleInterval)))
+	whole := source.New(t.brokers, o.timeout, t.options()...)
+	options.Collect = &guarded{whole, stop}
+	options.Sample = &guarded{whole.Within(min(o.timeout, sampleTimeout(o.sampleInterval))), stop}
 	options.Log.Info("kafkaops export", "version", ownVersion(), "bootstrap", t.brokers.Bootstrap,
 		"collect", o.collectInterval, "sample", o.sampleInterval)
 	if err := exporter.Serve(ctx, exporter.New(options), o.web); err != nil {

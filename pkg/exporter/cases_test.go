@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -500,4 +501,38 @@ func TestNoSeriesComesAndGoes(t *testing.T) {
 			t.Fatalf("scrape %d: got %d series, want %d", i, got, want)
 		}
 	}
+}
+
+// TestOlderState: the broker that is asked first was paused, and tells what was before.
+// That is not shown, and never for longer than --max-age.
+func TestOlderState(t *testing.T) {
+	t.Parallel()
+	var older atomic.Int32 // how many answers to Metadata are
+	c := startS0(t, nil)
+	c.Intercept(func(_ int32, req kmsg.Request) (kmsg.Response, bool) {
+		if _, ok := req.(*kmsg.MetadataRequest); ok && older.Add(-1) >= 0 {
+			c.Change(func(m *fakekafka.Model) {
+				m.Topic("t").Partitions[0].LeaderEpoch, m.Topic("t").Partitions[0].ISR = 3, []int32{0, 1, 2}
+			})
+		} else if ok {
+			c.Change(func(m *fakekafka.Model) {
+				m.Topic("t").Partitions[0].LeaderEpoch, m.Topic("t").Partitions[0].ISR = 4, []int32{0, 1}
+			})
+		}
+		return nil, false
+	})
+	r := newRig(t, c, patience, nil)
+	const isr = `kafka_topic_partition_in_sync_replica{topic="t",partition="0"} `
+	r.collectNow()
+	r.scrape().is(t, isr+"2", `kafkaops_collections_total{result="complete"} 1`)
+	older.Store(1)
+	r.collectNow()
+	r.scrape().is(t, isr+"2", `kafkaops_collections_total{result="complete"} 2`, `kafka_topic_partition_isr_expands_total{topic="t",partition="0"} 0`)
+	older.Store(100)
+	r.collectNow()
+	r.scrape().is(t, isr+"2", "kafkaops_up 0", `kafkaops_collections_total{result="failed"} 1`,
+		`kafkaops_collection_errors_total{broker="",kind="older"} 1`)
+	older.Store(0)
+	r.collectNow()
+	r.scrape().is(t, isr+"2", "kafkaops_up 1", `kafka_broker_isr_shrinks_total{broker="2",cause="unknown"} 0`)
 }

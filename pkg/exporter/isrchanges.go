@@ -13,6 +13,11 @@ import (
 //
 // What is counted begins with the process: the first look at a partition counts
 // nothing.
+//
+// Brokers do not all know the same: one that was paused or cut off tells an older
+// state than the one that was asked before it. A look with a leader epoch below one
+// that was seen is older as a whole, and is passed over. Where another address tells
+// than before, and no epoch says that it is newer, a change has to stand in two looks.
 type isrChanges struct {
 	topics map[string]*seenTopic
 	// shrinks and expands count replicas, by broker.
@@ -20,6 +25,9 @@ type isrChanges struct {
 	unclean          float64
 	gaps             float64
 	last             time.Time
+	// toldBy is who told the last look, and older how many in a row were older.
+	toldBy string
+	older  int
 }
 
 type seenTopic struct {
@@ -56,13 +64,61 @@ func newISRChanges() *isrChanges {
 	}
 }
 
+// maxOlder is for how many looks in a row an older state is passed over. One that
+// goes on for longer is what there is: a cluster that was restored from a copy.
+const maxOlder = 60
+
+// isOlder reports a state that is older than what was seen.
+func (c *isrChanges) isOlder(s *inspect.Snapshot) bool {
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		seen := c.topics[t.Name]
+		if seen == nil || !t.ID.IsKnown() || seen.id != t.ID {
+			continue
+		}
+		for j := range t.Partitions {
+			p := &t.Partitions[j]
+			if was := c.of(t.Name, p.Index); was != nil && was.known && below(p.LeaderEpoch, was.epoch) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// below reports a < b, where both are known.
+func below(a, b inspect.Opt[inspect.Epoch]) bool {
+	x, known := a.Get()
+	y, too := b.Get()
+	return known && too && x < y
+}
+
+// passOver reports whether the look is older than one before, and forgets what was
+// seen where that lasts.
+func (c *isrChanges) passOver(s *inspect.Snapshot) bool {
+	if !c.isOlder(s) {
+		c.older = 0
+		return false
+	}
+	c.older++
+	if c.older <= maxOlder {
+		return true
+	}
+	c.older, c.topics = 0, map[string]*seenTopic{}
+	return false
+}
+
 // look compares with the look before. Looks that are further apart than gap are
 // counted as gaps.
 func (c *isrChanges) look(s *inspect.Snapshot, gap time.Duration) {
+	if c.passOver(s) {
+		return
+	}
 	if !c.last.IsZero() && s.TakenAt.Sub(c.last) > gap {
 		c.gaps++
 	}
-	c.last = s.TakenAt
+	another := c.toldBy != s.ToldBy
+	c.last, c.toldBy = s.TakenAt, s.ToldBy
 	for i := range s.Topics {
 		t := &s.Topics[i]
 		if t.Error != "" {
@@ -76,7 +132,9 @@ func (c *isrChanges) look(s *inspect.Snapshot, gap time.Duration) {
 		seen.id, seen.at = t.ID, s.TakenAt
 		for j := range t.Partitions {
 			p := &t.Partitions[j]
-			c.compare(seen.partition(p.Index), p, s.KeepsELR.Or(false))
+			if was := seen.partition(p.Index); !another || !was.differs(p) {
+				c.compare(was, p, s.KeepsELR.Or(false))
+			}
 		}
 	}
 	for name, t := range c.topics {
@@ -110,6 +168,12 @@ func (c *isrChanges) of(topic string, index int32) *seenPartition {
 		return nil
 	}
 	return &t.partitions[index]
+}
+
+// differs reports a state that is not that of the last look, and that no leader epoch
+// says is newer.
+func (was *seenPartition) differs(p *inspect.Partition) bool {
+	return was.known && !below(was.epoch, p.LeaderEpoch) && (was.leader != p.Leader || !slices.Equal(was.isr, p.ISR))
 }
 
 func (c *isrChanges) compare(was *seenPartition, p *inspect.Partition, keepsELR bool) {
@@ -162,7 +226,7 @@ func (c *isrChanges) isUnclean(was *seenPartition, p *inspect.Partition, keepsEL
 		return false
 	case !slices.Contains(was.replicas, p.Leader):
 		return false // a reassignment made it a replica, and may have put it into the ISR
-	case was.epoch.IsKnown() && was.epoch == p.LeaderEpoch:
+	case was.epoch.IsKnown() && p.LeaderEpoch.IsKnown() && !below(was.epoch, p.LeaderEpoch):
 		return false
 	}
 	for _, id := range was.clean {

@@ -168,3 +168,65 @@ func TestISRGaps(t *testing.T) {
 		t.Errorf("%d topics are remembered that are gone", len(c.topics))
 	}
 }
+
+// TestOlderLooks: brokers that were paused or cut off tell an older state. Nothing of
+// that is counted, however often they are asked in between.
+func TestOlderLooks(t *testing.T) {
+	t.Parallel()
+	type look struct {
+		by     string
+		epoch  int
+		leader inspect.BrokerID
+		isr    ids
+	}
+	whole, shrunk := ids{1, 2, 3}, ids{2, 3}
+	for _, tt := range []struct {
+		name                      string
+		looks                     []look
+		shrinks, expands, unclean float64
+	}{
+		{"one that was paused answers once, by the leader epoch", []look{
+			{"a", 5, 1, whole}, {"b", 6, 2, shrunk}, {"a", 5, 1, whole}, {"a", 6, 2, shrunk}, {"a", 6, 2, whole},
+		}, 1, 1, 0},
+		{"of a partition that it does not lead", []look{
+			{"a", 5, 2, whole}, {"b", 5, 2, shrunk}, {"b", 5, 2, shrunk}, {"a", 5, 2, whole}, {"a", 5, 2, shrunk}, {"a", 5, 2, whole},
+		}, 1, 1, 0},
+		{"an unclean election is one", []look{
+			{"a", 5, 1, ids{1}}, {"b", 6, 2, ids{2}}, {"a", 5, 1, ids{1}}, {"b", 6, 2, ids{2}}, {"a", 5, 1, ids{1}}, {"b", 6, 2, ids{2}},
+		}, 1, 1, 1},
+		{"another one tells what is newer", []look{{"a", 5, 2, whole}, {"b", 6, 2, shrunk}}, 1, 0, 0},
+		{"another one tells what is the same", []look{{"a", 5, 2, whole}, {"b", 5, 2, whole}, {"b", 5, 2, shrunk}}, 1, 0, 0},
+	} {
+		c := newISRChanges()
+		for i, l := range tt.looks {
+			s := seen{leader: l.leader, isr: l.isr}.look(i, false)
+			s.ToldBy, s.Topics[0].Partitions[0].LeaderEpoch = l.by, inspect.Known(inspect.Epoch(l.epoch))
+			c.look(s, time.Minute)
+		}
+		p := c.of("t", 0)
+		if p.shrinks != tt.shrinks || p.expands != tt.expands || c.unclean != tt.unclean {
+			t.Errorf("%s: got %v shrinks, %v expands, %v unclean; want %v, %v, %v", tt.name, p.shrinks, p.expands, c.unclean, tt.shrinks, tt.expands, tt.unclean)
+		}
+	}
+}
+
+// TestOlderForGood: a state that stays older is what there is, and nothing is counted
+// by it. A topic that was created anew is none.
+func TestOlderForGood(t *testing.T) {
+	t.Parallel()
+	c := newISRChanges()
+	c.look(seen{leader: 1, isr: ids{1}}.look(100, false), time.Minute)
+	for i := range maxOlder {
+		c.look(seen{leader: 2, isr: ids{2, 3}}.look(i, false), time.Minute)
+	}
+	if p := c.of("t", 0); p.leader != 1 {
+		t.Errorf("after %d older looks the leader is %d, want 1", maxOlder, p.leader)
+	}
+	c.look(seen{leader: 2, isr: ids{2, 3}}.look(maxOlder, false), time.Minute)
+	if p := c.of("t", 0); p.leader != 2 || p.shrinks+p.expands+c.unclean != 0 {
+		t.Errorf("after one more: leader %d, %v shrinks, %v expands, %v unclean; want 2 and none", p.leader, p.shrinks, p.expands, c.unclean)
+	}
+	if c.isOlder(seen{leader: 1, isr: ids{1}, topic: "anew"}.look(0, false)) {
+		t.Error("a topic that was created anew is older")
+	}
+}

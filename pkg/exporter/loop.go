@@ -54,7 +54,7 @@ func (l *loop) collect(ctx context.Context) {
 	e := l.exporter
 	clock := e.options.Clock
 	began := clock.Now()
-	snap, err := e.options.Collect.Snapshot(ctx, l.state.collectQuery())
+	snap, err := l.newest(ctx)
 	if ctx.Err() != nil {
 		return // cut off: says nothing of the cluster
 	}
@@ -62,7 +62,7 @@ func (l *loop) collect(ctx context.Context) {
 		l.log(failuresOf(err))
 		e.mu.Lock()
 		defer e.mu.Unlock()
-		e.tally.snapshotFailed()
+		e.tally.snapshotFailed(err)
 		e.lastAnswered, e.duration = false, inspect.Known(clock.Now().Sub(began))
 		return
 	}
@@ -83,6 +83,22 @@ func (l *loop) collect(ctx context.Context) {
 	e.page, e.lastAnswered = p, true
 	e.duration = inspect.Known(clock.Now().Sub(began))
 	e.sampleInterval = l.state.sampleInterval()
+}
+
+// errOlder is of a collection that is not shown.
+var errOlder = errors.New("who told the ISRs and leaders tells an older state than was seen before")
+
+// newest takes a collection, and another one where that tells an older state than was
+// seen before: a broker that was paused is asked first, and is a moment behind.
+func (l *loop) newest(ctx context.Context) (*inspect.Snapshot, error) {
+	for range 2 {
+		snap, err := l.exporter.options.Collect.Snapshot(ctx, l.state.collectQuery())
+		if err != nil || !l.state.isOlder(snap) {
+			return snap, err
+		}
+		l.state.look(snap)
+	}
+	return nil, errOlder
 }
 
 // sample's failures are not counted: the next collection has them too, if they last.

@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"cmp"
+	"errors"
 	"maps"
 	"runtime"
 	"slices"
@@ -50,10 +51,14 @@ func (t *tally) count(failures []inspect.Failure, groups []inspect.Group) {
 	}
 }
 
-// snapshotFailed counts a pass that nobody answered.
-func (t *tally) snapshotFailed() {
+// snapshotFailed counts a pass that nobody answered, or whose answer is too old.
+func (t *tally) snapshotFailed(err error) {
 	t.count(nil, nil)
-	t.errors[errorKey{"", "bootstrap"}]++
+	kind := "bootstrap"
+	if errors.Is(err, errOlder) {
+		kind = "older"
+	}
+	t.errors[errorKey{"", kind}]++
 	t.failed++
 }
 
@@ -113,7 +118,7 @@ func selfMetrics() []metric[*self] {
 		},
 		{
 			name: "kafkaops_collections_total", kind: counter, labels: []string{"result"}, unit: "collections", since: first,
-			help:   "Collections by result: complete, partial (something was refused or not answered), failed (nobody answered).",
+			help:   "Collections by result: complete, partial (something was refused or not answered), failed (nobody answered, or tells only an older state than was seen before).",
 			absent: "never", use: "Whether the figures are whole.",
 			draw: func(s *self, add addFunc) {
 				add(s.complete, "complete", "", "")
@@ -123,7 +128,7 @@ func selfMetrics() []metric[*self] {
 		},
 		{
 			name: "kafkaops_collection_errors_total", kind: counter, labels: []string{"broker", "kind"}, unit: "errors", since: first,
-			help:   "What was asked and not answered, by broker (empty: the cluster as a whole) and kind: dial, tls, sasl, timeout, authorization, request, bootstrap (nobody answered), duplicate-group (a group that this broker lists and another one too).",
+			help:   "What was asked and not answered, by broker (empty: the cluster as a whole) and kind: dial, tls, sasl, timeout, authorization, request, bootstrap (nobody answered), older (who answered tells an older state than was seen before), duplicate-group (a group that this broker lists and another one too).",
 			absent: "a broker and kind that has not been", use: "Which fault makes a collection partial.",
 			draw: func(s *self, add addFunc) {
 				for _, k := range slices.SortedFunc(maps.Keys(s.errors), errorKey.compare) {

@@ -12,7 +12,6 @@ import (
 //
 //	sampled    after each sample
 //	collected  after each collection; it returns the view to be shown
-//	missed     after a pass that nobody answered
 type state struct {
 	options Options
 	isr     *isrChanges
@@ -75,6 +74,11 @@ func (s *state) sampled(snap *inspect.Snapshot) {
 			s.suspects[b.ID] = true
 		}
 	}
+}
+
+// isOlder reports a collection that tells an older state than was seen before.
+func (s *state) isOlder(snap *inspect.Snapshot) bool {
+	return s.isr.isOlder(snap) && s.isr.older < maxOlder
 }
 
 func (s *state) collected(snap *inspect.Snapshot) *view {

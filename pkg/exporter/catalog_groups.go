@@ -19,8 +19,8 @@ func groupMetric(m metric[*view], draw func(g string, p *groupPartitionRow, add 
 }
 
 const (
-	// sharp is how far lags in time can be trusted.
-	sharp        = "Sharp to one sample interval, beyond a minute to one minute; a lower bound beyond what is remembered: an hour for up to some 39,000 partitions, less for more."
+	// sharpness is how far lags in time can be trusted.
+	sharpness    = "Sharp to one sample interval, beyond a minute to one minute; a lower bound where the exporter did not look for a while, and beyond what is remembered: an hour for up to some 39,000 partitions, less for more."
 	groupLeftOut = "left out by --group-metrics"
 	noCommit     = "the group has no commit for the partition, or it could not be told; the partition no longer exists; " + groupLeftOut
 	noEnd        = "the partition's end was not told, or it has no leader; " + noCommit
@@ -44,7 +44,7 @@ func groupPartitionMetrics() []metric[*view] {
 		}, func(g string, p *groupPartitionRow, add addFunc) { known(add, p.Lag, g, p.Topic, p.index) }),
 		groupMetric(metric[*view]{
 			name: "kafka_consumergroup_lag_seconds", unit: "seconds",
-			help:   "How long ago the first record that the group has yet to read was committed, which is when it could be read; 0 without lag. " + sharp,
+			help:   "How long ago the first record that the group has yet to read was committed, which is when it could be read; 0 without lag. " + sharpness,
 			absent: noEnd + "; behind since before the exporter started, for a minute", use: "What an objective for freshness is measured by.",
 		}, func(g string, p *groupPartitionRow, add addFunc) { known(add, p.seconds, g, p.Topic, p.index) }),
 		groupMetric(metric[*view]{

@@ -87,6 +87,9 @@ func TestCollector(t *testing.T) {
 		got[f.GetName()] = len(f.GetMetric())
 	}
 	want := map[string]int{}
+	if page := r.get("/metrics").Body.String(); !strings.Contains(page, "\ngo_goroutines{cluster=\"blue\"} ") {
+		t.Error("the process's metrics have no cluster")
+	}
 	for series := range r.scrape() {
 		name, _, _ := strings.Cut(series, "{")
 		want[name]++

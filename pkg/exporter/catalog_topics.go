@@ -240,7 +240,7 @@ func replicaMetrics() []metric[*view] {
 		},
 		{
 			name: "kafka_topic_partition_replica_lag_seconds", kind: gauge, labels: labels, unit: "seconds", since: first,
-			help:   "How long ago the leader's log ended where the replica's ends now; 0 where it lacks nothing. " + sharp,
+			help:   "How long ago the leader's log ended where the replica's ends now; 0 where it lacks nothing. " + sharpness,
 			absent: silent + "; there is no leader; behind since before the exporter started, for a minute", use: "Compare with replica.lag.time.max.ms.",
 			draw: each(func(p *partitionRow, r *replicaRow, add addFunc) { known(add, r.seconds, p.Topic, p.index, r.broker) }),
 		},

@@ -30,7 +30,11 @@ type Exporter struct {
 func New(o Options) *Exporter {
 	o = o.withDefaults()
 	e := &Exporter{options: o, runtime: prometheus.NewRegistry(), sampleInterval: o.SampleInterval}
-	e.runtime.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	var always prometheus.Labels
+	if o.ClusterLabel != "" {
+		always = prometheus.Labels{clusterLabel: o.ClusterLabel}
+	}
+	prometheus.WrapRegistererWith(always, e.runtime).MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return e
 }
 

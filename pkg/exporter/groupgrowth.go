@@ -15,7 +15,13 @@ type groupSeen struct {
 	hasLag      bool
 	unhealthyAt time.Time
 	at          time.Time
+	// committed is the sum of its commits, which moved last at movedAt.
+	committed inspect.Offset
+	movedAt   time.Time
 }
+
+// standsAfter is for how long a group with a lag may commit nothing and be well.
+const standsAfter = time.Minute
 
 // stayUnhealthy is for how long a group that is well again keeps its series, so
 // that they do not come and go with every collection.
@@ -30,23 +36,35 @@ func (g *groupGrowth) look(lags []inspect.GroupLag, at time.Time) {
 		l := &lags[i]
 		seen := g.groups[l.Name]
 		if seen == nil {
-			seen = &groupSeen{}
+			seen = &groupSeen{movedAt: at}
 			g.groups[l.Name] = seen
+		}
+		if sum := committed(l); sum != seen.committed {
+			seen.committed, seen.movedAt = sum, at
 		}
 		lag, known := l.LagKnown.Get()
 		members, told := l.Members.Get()
 		switch {
 		case l.Type.Or(inspect.GroupClassic).StateOnly():
-		case !known, l.UnknownPartitions.Or(0) > 0, !told, len(members) == 0, seen.hasLag && lag > seen.lag, outOfRange(l):
+		case !known, l.UnknownPartitions.Or(0) > 0, !told, len(members) == 0, seen.hasLag && lag > seen.lag, outOfRange(l),
+			lag > 0 && at.Sub(seen.movedAt) >= standsAfter:
 			seen.unhealthyAt = at
 		}
 		seen.lag, seen.hasLag, seen.at = lag, known, at
 	}
-	for name, seen := range g.groups {
-		if seen.at.Before(at) {
+	for name, seen := range g.groups { // a coordinator that misses one pass lists none of its own
+		if at.Sub(seen.at) > stayUnhealthy {
 			delete(g.groups, name)
 		}
 	}
+}
+
+func committed(l *inspect.GroupLag) inspect.Offset {
+	var sum inspect.Offset
+	for i := range l.Partitions {
+		sum += l.Partitions[i].Committed.Or(0)
+	}
+	return sum
 }
 
 // outOfRange reports whether the group has committed what a log does not have.

@@ -193,3 +193,22 @@ func TestStuckScrapers(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestTakesGzip reads Accept-Encoding as RFC 9110 has it.
+func TestTakesGzip(t *testing.T) {
+	t.Parallel()
+	for accepted, want := range map[string]bool{
+		"": false, "identity": false, "gzip": true, "GZIP": true, "x-gzip": true, "*": true,
+		"deflate, gzip;q=0.5": true, "deflate;q=1, gzip; q=0.001": true, "br , gzip": true,
+		"gzip;q=0": false, "gzip;q=0.0": false, "gzip; q=0.000": false, "gzip;q=x": false,
+		"*;q=0": false, "gzip;q=0, *": false, "*;q=0, gzip": true, "gzipped": false,
+	} {
+		h := http.Header{}
+		if accepted != "" {
+			h.Set("Accept-Encoding", accepted)
+		}
+		if got := takesGzip(h); got != want {
+			t.Errorf("%q: got %v, want %v", accepted, got, want)
+		}
+	}
+}

@@ -75,14 +75,23 @@ func (e *Exporter) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(own)
 }
 
+// takesGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip by its names, or *, with
+// no weight or one above 0.
 func takesGzip(h http.Header) bool {
-	for _, part := range strings.Split(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
-		coding, q, _ := strings.Cut(strings.TrimSpace(part), ";")
-		if coding == "gzip" && strings.ReplaceAll(q, " ", "") != "q=0" {
-			return true
+	any := false
+	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		coding, weight, _ := strings.Cut(part, ";")
+		q, hasQ := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(weight, " ", "")), "q=")
+		n, err := strconv.ParseFloat(q, 64)
+		wanted := !hasQ || err == nil && n > 0
+		switch strings.ToLower(strings.TrimSpace(coding)) {
+		case "gzip", "x-gzip":
+			return wanted
+		case "*":
+			any = wanted
 		}
 	}
-	return false
+	return any
 }
 
 // ownText encodes the exporter's metrics and those of the process.

@@ -233,6 +233,9 @@ func (c *isrChanges) isUnclean(was *seenPartition, p *inspect.Partition, keepsEL
 		if slices.Contains(p.ISR, id) {
 			return false // it had joined the ISR before it was elected: the others are still in it
 		}
+		if !slices.Contains(p.Replicas, id) {
+			return false // a reassignment took it away, and not before another had joined
+		}
 	}
 	// A leader that went straight to another leaves no time to ask for the ELR,
 	// which is empty only as long as the ISR has its minimum.

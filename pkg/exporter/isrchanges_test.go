@@ -150,6 +150,25 @@ func TestISRChanges(t *testing.T) {
 	}
 }
 
+// TestReassignmentIsNotUnclean: what a reassignment takes away had been joined before.
+func TestReassignmentIsNotUnclean(t *testing.T) {
+	t.Parallel()
+	for _, looks := range [][]seen{
+		{{leader: 3, isr: ids{3}, replicas: ids{1, 3}}, {leader: 1, isr: ids{1}, replicas: ids{1}}},
+		{{leader: 3, isr: ids{3}, replicas: ids{2, 1, 3}}, {leader: 1, isr: ids{1}, replicas: ids{2, 1}}},
+	} {
+		for _, keepsELR := range []bool{false, true} {
+			c := newISRChanges()
+			for i, l := range looks {
+				c.look(l.look(i, keepsELR), time.Minute)
+			}
+			if c.unclean != 0 {
+				t.Errorf("%+v, keeps ELR %v: %v unclean elections", looks, keepsELR, c.unclean)
+			}
+		}
+	}
+}
+
 // TestISRGaps counts looks that are too far apart, and forgets topics that are gone.
 func TestISRGaps(t *testing.T) {
 	t.Parallel()

@@ -58,8 +58,9 @@ const (
 	DetailAll Detail = "all"
 	// DetailUnhealthy are partitions that are offline, under or at min ISR,
 	// under-replicated or unknown; replicas of those, and of partitions of which a
-	// replica did not answer; groups whose lag grows, with an unknown partition,
-	// without members, or with commits that a log does not have.
+	// replica did not answer; groups whose lag grows, or that have one and have not
+	// committed for a minute, with an unknown partition, without members, or with
+	// commits that a log does not have.
 	DetailUnhealthy Detail = "unhealthy"
 	DetailNone      Detail = "none"
 )

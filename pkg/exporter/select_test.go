@@ -2,6 +2,7 @@ package exporter
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -117,6 +118,16 @@ func TestUnhealthyGroups(t *testing.T) {
 		{"committed beyond the end", []inspect.GroupLag{with(well, inspect.GroupPartition{Ahead: inspect.Known[int64](1)})}, true},
 		{"committed below the start", []inspect.GroupLag{with(well, inspect.GroupPartition{BelowStart: inspect.Known[int64](1)})}, true},
 		{"neither", []inspect.GroupLag{with(well, inspect.GroupPartition{Ahead: inspect.Known[int64](0), BelowStart: inspect.Known[int64](0)})}, false},
+		{"a lag that stands for a minute", slices.Repeat([]inspect.GroupLag{well}, 7), true},
+		{"for less", slices.Repeat([]inspect.GroupLag{well}, 6), false},
+		{"no lag", slices.Repeat([]inspect.GroupLag{group(0, 0, 1)}, 20), false},
+		{"a lag that stands while commits move", slices.Collect(func(yield func(inspect.GroupLag) bool) {
+			for i := range 20 {
+				if !yield(with(well, inspect.GroupPartition{Committed: inspect.Known(inspect.Offset(i))})) {
+					return
+				}
+			}
+		}), false},
 		{"well again", []inspect.GroupLag{group(0, 0, 0), well}, true},
 	} {
 		var g groupGrowth
@@ -132,6 +143,24 @@ func TestUnhealthyGroups(t *testing.T) {
 			t.Errorf("%s: unhealthy for ever", tt.name)
 		}
 	}
+}
+
+// TestUnhealthyGroupOfSilentCoordinator: a pass in which its coordinator tells nothing
+// does not take a group's series.
+func TestUnhealthyGroupOfSilentCoordinator(t *testing.T) {
+	t.Parallel()
+	c := startS0(t, func(m *fakekafka.Model) { m.Group("g").Members = nil })
+	r := newRig(t, c, patience, func(o *Options) { o.Groups = DetailUnhealthy })
+	const members = `kafka_consumergroup_members{consumergroup="g"} `
+	r.collectNow()
+	r.scrape().is(t, members+"0")
+	c.Change(func(m *fakekafka.Model) { m.Group("g").Join("m", "t", 0, 1, 2) })
+	c.Break(1, fakekafka.Faults{Refuse: true})
+	r.collectNow()
+	r.scrape().is(t, members+"-")
+	c.Heal(1)
+	r.collectNow()
+	r.scrape().is(t, members+"1")
 }
 
 // TestServiceWithoutReplicaOffsets: LEO and lags are absent, the rest is not, and

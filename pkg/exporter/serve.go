@@ -34,6 +34,8 @@ func (w Web) Check() error {
 const (
 	headerWithin = 10 * time.Second
 	answerWithin = time.Minute
+	// idleFor is longer than any scrape interval that the alerts can live with.
+	idleFor = 2 * time.Minute
 	// endWithin is how long scrapes under way may take when the exporter is told to
 	// stop.
 	endWithin = 500 * time.Millisecond
@@ -77,7 +79,7 @@ func Serve(ctx context.Context, e *Exporter, w Web) error {
 
 func newServer(e *Exporter, handler http.Handler) *http.Server {
 	return &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerWithin, WriteTimeout: answerWithin,
+		Handler: handler, ReadHeaderTimeout: headerWithin, ReadTimeout: headerWithin, WriteTimeout: answerWithin, IdleTimeout: idleFor,
 		ErrorLog: slog.NewLogLogger(e.options.Log.Handler(), slog.LevelWarn),
 	}
 }

@@ -102,7 +102,7 @@ func (s *state) look(snap *inspect.Snapshot) {
 		s.partitions++
 	}
 	s.isr.look(snap, s.gap())
-	s.lags.add(snap)
+	s.lags.add(snap, s.sampleInterval())
 }
 
 // tellsEndsOnly reports whether the service tells HWs and no LEO.

@@ -15,6 +15,8 @@ type timeLags struct {
 	fine, coarse *history.History
 	size         int
 	at, coarseAt time.Time
+	// interval is how far apart two samples are meant to be.
+	interval time.Duration
 }
 
 const (
@@ -28,10 +30,14 @@ const (
 	// partition are alike.
 	historyBytes = 96 << 20
 	leastSamples = 12
+	// gapFrom is from how many intervals on two samples are so far apart that what
+	// lies between them is no measure of anything.
+	gapFrom = 3
 )
 
-// add takes in a Snapshot with offsets.
-func (t *timeLags) add(s *inspect.Snapshot) {
+// add takes in a Snapshot with offsets. Samples come once an interval.
+func (t *timeLags) add(s *inspect.Snapshot, interval time.Duration) {
+	t.interval = interval
 	if size := historySize(s); t.fine == nil || size < t.size/2 {
 		t.size = size
 		t.fine, t.coarse, t.coarseAt = history.NewLeaders(size), history.NewLeaders(size), time.Time{}
@@ -62,7 +68,7 @@ type lagOf func(h *history.History, topic string, partition int32, position insp
 // ago that record was committed: the same by the HW. A position at the end has age 0.
 //
 // Both are unknown where the newest sample does not know the leader's log, and until
-// there are enough samples.
+// there are enough samples. Where nobody looked for a while they are lower bounds.
 func (t *timeLags) written(topic string, partition int32, position inspect.Offset) inspect.Opt[float64] {
 	return t.age((*history.History).WrittenLag, topic, partition, position)
 }
@@ -78,19 +84,27 @@ func (t *timeLags) age(of lagOf, topic string, partition int32, position inspect
 	lag := of(t.fine, topic, partition, position)
 	switch lag.State {
 	case history.LagKnown:
-		return seconds(lag.Ms)
+		return seconds(sharp(lag, t.interval))
 	case history.LagUnknown:
 		return inspect.Unknown[float64]()
 	}
 	ms := lag.Ms
 	beyond := of(t.coarse, topic, partition, position)
 	if beyond.State != history.LagUnknown {
-		ms = max(ms, beyond.Ms+t.sinceCoarseMs())
+		ms = max(ms, sharp(beyond, coarseEvery)+t.sinceCoarseMs())
 	}
 	if beyond.State != history.LagKnown && ms < atLeastFrom.Milliseconds() {
 		return inspect.Unknown[float64]()
 	}
 	return seconds(ms)
+}
+
+// sharp is the lag, or the lower bound of one that lies in a gap.
+func sharp(lag history.Lag, interval time.Duration) int64 {
+	if lag.Ms-lag.OverMs > gapFrom*interval.Milliseconds() {
+		return lag.OverMs
+	}
+	return lag.Ms
 }
 
 // writtenAtLeast is written without the time between the sample that shows the

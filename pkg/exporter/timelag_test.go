@@ -9,9 +9,15 @@ import (
 
 // lags feeds one partition whose leader writes a record a second, and commits it
 // delay seconds later, for so many seconds. leo false is a service that tells no LEO.
-func lags(leo bool, delay, seconds int) *timeLags {
+func lags(leo bool, delay, seconds int) *timeLags { return lagsBut(leo, delay, seconds, seconds, 0) }
+
+// lagsBut does not look for gap seconds after gapAt.
+func lagsBut(leo bool, delay, seconds, gapAt, gap int) *timeLags {
 	var l timeLags
 	for i := 0; i <= seconds; i++ {
+		if i > gapAt && i <= gapAt+gap {
+			continue
+		}
 		o := &inspect.Offsets{HW: inspect.Known(inspect.Offset(i - delay))}
 		if leo {
 			o.LEOBefore = inspect.Known(inspect.Offset(i))
@@ -21,7 +27,7 @@ func lags(leo bool, delay, seconds int) *timeLags {
 			Topics: []inspect.Topic{{Name: "t", Partitions: []inspect.Partition{
 				{Topic: "t", Leader: 1, Replicas: ids{1, 2}, ISR: ids{1, 2}, Offsets: o},
 			}}},
-		})
+		}, time.Second)
 	}
 	return &l
 }
@@ -82,6 +88,36 @@ func TestWrittenAndReadable(t *testing.T) {
 		if got := l.written("t", 0, 70); got != want {
 			t.Errorf("leo %v: written %s s ago, want %s", leo, got, want)
 		}
+	}
+}
+
+// TestLagAfterGap: nobody looked for a while, and what is a moment behind then is not
+// behind since the look before.
+func TestLagAfterGap(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name     string
+		seconds  int
+		position inspect.Offset
+		want     float64
+	}{
+		{"at the first look after it", 146, 145, 0},
+		{"at the second", 147, 145, 1},
+		{"behind since before it", 146, 90, 56},
+		{"a short one", 103, 102, 3},
+	} {
+		gap := 45
+		if tt.seconds < 146 {
+			gap = 2
+		}
+		l := lagsBut(true, 0, tt.seconds, 100, gap)
+		if got := l.written("t", 0, tt.position); got != inspect.Known(tt.want) {
+			t.Errorf("%s: %s s, want %v", tt.name, got, tt.want)
+		}
+	}
+	// One that reaches over the fine history.
+	if got := lagsBut(true, 0, 700, 100, 500).written("t", 0, 300); got != inspect.Known(99.0) {
+		t.Errorf("before the fine history: %s s, want 99 at the least", got)
 	}
 }
 

@@ -66,6 +66,12 @@ func (p *pass) start(ctx context.Context) (*connect.Conn, error) {
 			conn.Close()
 			return nil, err
 		}
+		if err == nil && p.src.strange(conn.Addr(), p.snap.ClusterID) {
+			err = &connect.Error{
+				Address: conn.Addr(), Phase: inspect.PhaseRequest, Request: "Metadata",
+				Cause: fmt.Sprintf("a broker's address from before, where another cluster answers now: %s", p.snap.ClusterID),
+			}
+		}
 		if err == nil {
 			for _, f := range append(failed, silent...) {
 				f.Notice = true

@@ -1,9 +1,11 @@
 package source_test
 
 import (
+	"errors"
 	"net"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -93,5 +95,33 @@ func TestCutOff(t *testing.T) {
 	}
 	if took := time.Since(began); took > timeout/3 {
 		t.Errorf("both took %s: they waited for who is cut off", took)
+	}
+}
+
+// TestStrangeCluster: an address that was a broker's belongs to another cluster now. Its
+// answers are not taken for this one's; those of the bootstrap list are.
+func TestStrangeCluster(t *testing.T) {
+	t.Parallel()
+	c := fakekafka.Start(t, fakekafka.NewModel(2))
+	src := source.New(connect.Config{Bootstrap: []string{c.Addr(1)}}, time.Minute)
+	take := func() error {
+		_, err := src.Snapshot(t.Context(), source.Query{Sample: source.SampleLeaders})
+		return err
+	}
+	if err := take(); err != nil {
+		t.Fatal(err)
+	}
+	c.Break(1, fakekafka.Faults{Refuse: true})
+	if err := take(); err != nil {
+		t.Errorf("by an address that was learned: %v", err)
+	}
+	c.Change(func(m *fakekafka.Model) { m.ClusterID = "YW5vdGhlcmNsdXN0ZXIxMg" })
+	var none *source.BootstrapError
+	if err := take(); !errors.As(err, &none) || !strings.Contains(err.Error(), "another cluster answers now: YW5vdGhlcmNsdXN0ZXIxMg") {
+		t.Errorf("got %v, want no bootstrap server, and that another cluster answers", err)
+	}
+	c.Heal(1)
+	if err := take(); err != nil {
+		t.Errorf("by the bootstrap list: %v", err)
 	}
 }

@@ -27,8 +27,9 @@ type Source struct {
 type memory struct {
 	mu sync.Mutex
 	// learned are the brokers' own addresses from the last pass, tried after the
-	// bootstrap list.
-	learned []string
+	// bootstrap list; clusterID is of that pass.
+	learned   []string
+	clusterID inspect.Opt[string]
 	// leads is the active controller as it was last seen.
 	leads leadership
 	// front is tried before all others, since a while: see [pass.askOthersForQuorum].
@@ -141,7 +142,7 @@ func (s *Source) once(ctx context.Context, q Query, was string) (_ *inspect.Snap
 	case boot != nil:
 		defer boot.Close()
 		snap.ToldBy = boot.Addr()
-		s.learn(snap.Brokers)
+		s.learn(snap)
 		if was != "" {
 			p.fail(inspect.Failure{
 				Address: was, Request: describeQuorum, Phase: inspect.PhaseRequest, Notice: true,
@@ -165,15 +166,24 @@ func (s *Source) once(ctx context.Context, q Query, was string) (_ *inspect.Snap
 	return snap, cutOff, nil
 }
 
-func (m *memory) learn(brokers []inspect.Broker) {
+func (m *memory) learn(snap *inspect.Snapshot) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.clusterID = snap.ClusterID
 	m.learned = m.learned[:0]
-	for i := range brokers {
-		if !brokers[i].Fenced.Or(false) {
-			m.learned = append(m.learned, brokers[i].Address())
+	for i := range snap.Brokers {
+		if b := &snap.Brokers[i]; !b.Fenced.Or(false) {
+			m.learned = append(m.learned, b.Address())
 		}
 	}
+}
+
+// strange reports whether an address that was learned leads to another cluster now:
+// another machine has got it. Where the bootstrap list leads is the user's to say.
+func (s *Source) strange(addr string, id inspect.Opt[string]) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return !slices.Contains(s.conf.Bootstrap, addr) && s.clusterID.IsKnown() && id.IsKnown() && s.clusterID != id
 }
 
 // frontFor is for how long a pass begins with another address than the first. Then

@@ -43,13 +43,18 @@ Filters are regular expressions (RE2) that match the whole name.`,
 		Example: `  kafkaops export -b kafka-1:9092,kafka-2:9092
   kafkaops export -b kafka-1:9092 --replica-metrics unhealthy --topics-exclude '_.*' --web.config.file web.yml`,
 		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !cmd.Flags().Changed("max-age") {
+				o.maxAge = max(o.maxAge, o.leastMaxAge())
+			}
+			return o.run(cmd.Context(), env)
+		},
 	}
 	o.registerConnection(cmd, env)
 	f := cmd.Flags()
 	f.DurationVar(&o.collectInterval, "collect-interval", exporter.DefaultCollectInterval, "time between collections of everything")
 	f.DurationVar(&o.sampleInterval, "sample-interval", exporter.DefaultSampleInterval, "time between samples, for lags in time and ISR counters; longer on a large cluster")
-	f.DurationVar(&o.maxAge, "max-age", exporter.DefaultMaxAge, "what was observed longer ago is not served")
+	f.DurationVar(&o.maxAge, "max-age", exporter.DefaultMaxAge, "what was observed longer ago is not served; where not given, no less than --collect-interval and --timeout together")
 	f.StringVar(&o.topics, "topics", "", "only topics that match the `regexp`")
 	f.StringVar(&o.topicsExclude, "topics-exclude", "", "no topics that match the `regexp`")
 	f.StringVar(&o.groups, "groups", "", "only groups that match the `regexp`")
@@ -84,7 +89,7 @@ func (o *exportOptions) details() []detailFlag {
 			func(to *exporter.Options, d exporter.Detail) { to.Replicas = d },
 		},
 		{
-			"group-metrics", "series for groups: all, unhealthy (lag grows, something is unknown, no members, or commits out of range) or none", &o.groupDetail,
+			"group-metrics", "series for groups: all, unhealthy (lag that grows or stands, something unknown, no members, or commits out of range) or none", &o.groupDetail,
 			func(to *exporter.Options, d exporter.Detail) { to.Groups = d },
 		},
 	}
@@ -101,13 +106,18 @@ func (o *exportOptions) check() error {
 		return usagef("--sample-interval %s is too short: the least is %s", o.sampleInterval, minInterval)
 	case o.sampleInterval > o.collectInterval:
 		return usagef("--sample-interval %s is longer than --collect-interval %s", o.sampleInterval, o.collectInterval)
-	case o.maxAge < o.collectInterval:
-		return usagef("--max-age %s is shorter than --collect-interval %s: nothing would be served in between", o.maxAge, o.collectInterval)
+	case o.maxAge < o.leastMaxAge():
+		return usagef("--max-age %s is shorter than --collect-interval and --timeout together, %s: nothing would be served while a broker is waited for",
+			o.maxAge, o.leastMaxAge())
 	case len(o.web.Listen) == 0 && !o.web.Systemd:
 		return usagef("--web.listen-address: an empty address")
 	}
 	return o.checkTimeout()
 }
+
+// leastMaxAge is how old a collection can be when the next one has waited for a broker
+// as long as it may.
+func (o *exportOptions) leastMaxAge() time.Duration { return o.collectInterval + o.timeout }
 
 // exporterOptions are the flags as the exporter takes them, but for its sources.
 func (o *exportOptions) exporterOptions(env Env) (exporter.Options, error) {

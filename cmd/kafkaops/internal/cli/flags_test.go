@@ -135,13 +135,12 @@ var badValues = map[string]map[string]string{
 	"collect-interval": {
 		"999ms": "--collect-interval 999ms is too short: the least is 1s",
 		"10":    `--collect-interval "10": use a duration such as 10s or 1m30s`,
-		"31s":   "--max-age 30s is shorter than --collect-interval 31s: nothing would be served in between",
 	},
 	"sample-interval": {
 		"99ms": "--sample-interval 99ms is too short: the least is 100ms",
 		"11s":  "--sample-interval 11s is longer than --collect-interval 10s",
 	},
-	"max-age":           {"9s": "--max-age 9s is shorter than --collect-interval 10s: nothing would be served in between"},
+	"max-age":           {"19s": "--max-age 19s is shorter than --collect-interval and --timeout together, 20s: nothing would be served while a broker is waited for"},
 	"topics":            {"orders[": "--topics: error parsing regexp: missing closing ]: `[`"},
 	"topics-exclude":    {"(": "--topics-exclude: error parsing regexp: missing closing ): `(`"},
 	"groups":            {"*": "--groups: error parsing regexp: missing argument to repetition operator: `*`"},

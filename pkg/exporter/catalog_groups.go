@@ -20,7 +20,7 @@ func groupMetric(m metric[*view], draw func(g string, p *groupPartitionRow, add 
 
 const (
 	// sharpness is how far lags in time can be trusted.
-	sharpness    = "Sharp to one sample interval, beyond a minute to one minute; a lower bound where the exporter did not look for a while, and beyond what is remembered: an hour for up to some 39,000 partitions, less for more."
+	sharpness    = "Sharp to one sample interval. Beyond a minute, and where the exporter did not look for a while, it is at the least so much, and up to a minute more; beyond what is remembered, an hour for up to some 39,000 partitions and less for more, it may be any more."
 	groupLeftOut = "left out by --group-metrics"
 	noCommit     = "the group has no commit for the partition, or it could not be told; the partition no longer exists; " + groupLeftOut
 	noEnd        = "the partition's end was not told, or it has no leader; " + noCommit

@@ -4,7 +4,8 @@ import "github.com/prometheus/client_golang/prometheus"
 
 // Collector returns the same metrics for a registry, for programs that expose
 // others beside them; without those of the Go process. While there is one, the
-// last Snapshot is kept in memory.
+// last Snapshot is kept in memory; of one that was taken before, it knows nothing, and
+// says so in kafkaops_up.
 func (e *Exporter) Collector() prometheus.Collector {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -29,8 +30,11 @@ func (c *collector) Describe(out chan<- *prometheus.Desc) {
 func (c *collector) Collect(out chan<- prometheus.Metric) {
 	p, s := c.exporter.now()
 	cluster := c.exporter.options.ClusterLabel
-	if p != nil && p.view != nil {
+	switch {
+	case p != nil && p.view != nil:
 		collect(out, catalog(), p.view, cluster)
+	default: // also of a collection from before there was a Collector
+		s.up = false
 	}
 	collect(out, selfMetrics(), s, cluster)
 }

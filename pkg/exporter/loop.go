@@ -21,10 +21,11 @@ func (e *Exporter) Run(ctx context.Context) error {
 	var nextCollection, nextSample time.Time
 	for {
 		began := clock.Now()
-		if !began.Before(nextCollection) {
+		switch {
+		case !began.Before(nextCollection):
 			l.collect(ctx)
 			nextCollection = began.Add(e.options.CollectInterval)
-		} else {
+		case l.answered:
 			l.sample(ctx)
 		}
 		if ctx.Err() != nil {
@@ -45,6 +46,9 @@ func (e *Exporter) Run(ctx context.Context) error {
 type loop struct {
 	exporter *Exporter
 	state    *state
+	// answered is of the last collection. After one that nobody answered no samples
+	// are taken: a password that is refused is not tried again every second.
+	answered bool
 	// told are the failures of the pass before, so that each is logged when it
 	// begins and when it is over, not every ten seconds.
 	told map[string]bool
@@ -58,7 +62,7 @@ func (l *loop) collect(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // cut off: says nothing of the cluster
 	}
-	if err != nil {
+	if l.answered = err == nil; !l.answered {
 		l.log(failuresOf(err))
 		e.mu.Lock()
 		defer e.mu.Unlock()

@@ -51,15 +51,14 @@ func (t *tally) count(failures []inspect.Failure, groups []inspect.Group) {
 	}
 }
 
-// snapshotFailed counts a pass that nobody answered, or whose answer is too old.
+// snapshotFailed counts a pass that nobody answered, with what came of each address,
+// or whose answer is too old.
 func (t *tally) snapshotFailed(err error) {
-	t.count(nil, nil)
-	kind := "bootstrap"
-	if errors.Is(err, errOlder) {
-		kind = "older"
-	}
-	t.errors[errorKey{"", kind}]++
+	t.count(failuresOf(err), nil)
 	t.failed++
+	if !errors.Is(err, errOlder) {
+		t.errors[errorKey{"", "bootstrap"}]++
+	}
 }
 
 func (t *tally) clone() tally {
@@ -79,6 +78,8 @@ func brokerLabel(id inspect.Opt[inspect.BrokerID]) string {
 // request.
 func failureKind(f *inspect.Failure) string {
 	switch {
+	case f.Error == errOlder.Error():
+		return "older"
 	case strings.HasPrefix(f.Error, "no reply to "), strings.HasPrefix(f.Error, "no connection within "):
 		return "timeout"
 	case strings.HasSuffix(f.Error, "_AUTHORIZATION_FAILED"):
@@ -128,7 +129,7 @@ func selfMetrics() []metric[*self] {
 		},
 		{
 			name: "kafkaops_collection_errors_total", kind: counter, labels: []string{"broker", "kind"}, unit: "errors", since: first,
-			help:   "What was asked and not answered, by broker (empty: the cluster as a whole) and kind: dial, tls, sasl, timeout, authorization, request, bootstrap (nobody answered), older (who answered tells an older state than was seen before), duplicate-group (a group that this broker lists and another one too).",
+			help:   "What was asked and not answered, by broker (empty: the cluster as a whole) and kind: dial, tls, sasl, timeout, authorization, request, bootstrap (nobody answered; what came of each address is counted too), older (who answered tells an older state than was seen before), duplicate-group (a group that this broker lists and another one too).",
 			absent: "a broker and kind that has not been", use: "Which fault makes a collection partial.",
 			draw: func(s *self, add addFunc) {
 				for _, k := range slices.SortedFunc(maps.Keys(s.errors), errorKey.compare) {

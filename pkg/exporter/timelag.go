@@ -82,29 +82,19 @@ func (t *timeLags) age(of lagOf, topic string, partition int32, position inspect
 		return inspect.Unknown[float64]()
 	}
 	lag := of(t.fine, topic, partition, position)
-	switch lag.State {
-	case history.LagKnown:
-		return seconds(sharp(lag, t.interval))
-	case history.LagUnknown:
+	switch {
+	case lag.State == history.LagUnknown:
 		return inspect.Unknown[float64]()
+	case lag.State == history.LagKnown && lag.Ms-lag.OverMs <= gapFrom*t.interval.Milliseconds():
+		return seconds(lag.Ms)
+	case lag.State == history.LagKnown: // nobody looked for a while
+		return seconds(lag.OverMs)
 	}
-	ms := lag.Ms
-	beyond := of(t.coarse, topic, partition, position)
-	if beyond.State != history.LagUnknown {
-		ms = max(ms, sharp(beyond, coarseEvery)+t.sinceCoarseMs())
-	}
-	if beyond.State != history.LagKnown && ms < atLeastFrom.Milliseconds() {
+	ms, known := t.beyondFine(of, lag, topic, partition, position)
+	if !known && ms < atLeastFrom.Milliseconds() {
 		return inspect.Unknown[float64]()
 	}
 	return seconds(ms)
-}
-
-// sharp is the lag, or the lower bound of one that lies in a gap.
-func sharp(lag history.Lag, interval time.Duration) int64 {
-	if lag.Ms-lag.OverMs > gapFrom*interval.Milliseconds() {
-		return lag.OverMs
-	}
-	return lag.Ms
 }
 
 // writtenAtLeast is written without the time between the sample that shows the
@@ -116,16 +106,25 @@ func (t *timeLags) writtenAtLeast(topic string, partition int32, position inspec
 		return inspect.Unknown[float64]()
 	}
 	lag := t.fine.WrittenLag(topic, partition, position)
-	if lag.State == history.LagUnknown {
+	switch lag.State {
+	case history.LagUnknown:
 		return inspect.Unknown[float64]()
+	case history.LagKnown:
+		return seconds(lag.OverMs)
 	}
-	ms := lag.OverMs
-	if lag.State == history.LagAtLeast {
-		if beyond := t.coarse.WrittenLag(topic, partition, position); beyond.State != history.LagUnknown {
-			ms = max(ms, beyond.OverMs+t.sinceCoarseMs())
-		}
-	}
+	ms, _ := t.beyondFine((*history.History).WrittenLag, lag, topic, partition, position)
 	return seconds(ms)
+}
+
+// beyondFine is a lower bound for what the fine history knows one of, lag. It is known
+// where the coarse history saw when it began, and then no more than a minute less: it
+// does not jump up by what is unknown.
+func (t *timeLags) beyondFine(of lagOf, lag history.Lag, topic string, partition int32, position inspect.Offset) (ms int64, known bool) {
+	beyond := of(t.coarse, topic, partition, position)
+	if beyond.State == history.LagUnknown {
+		return lag.Ms, false
+	}
+	return max(lag.Ms, beyond.OverMs+t.sinceCoarseMs()), beyond.State == history.LagKnown
 }
 
 func (t *timeLags) sinceCoarseMs() int64 { return t.at.Sub(t.coarseAt).Milliseconds() }

@@ -48,8 +48,8 @@ func TestTimeLag(t *testing.T) {
 		{"at the end", 100, 100, 0, 0, 0},
 		{"a second ago", 100, 99, 1, 1, 0},
 		{"within the fine history", 100, 60, 40, 40, 39},
-		{"beyond it", 500, 100, 400, 460, 340},
-		{"an hour", 4200, 600, 3600, 3660, 3540},
+		{"beyond it", 500, 100, 340, 400, 340},
+		{"an hour", 4200, 600, 3540, 3600, 3540},
 		{"beyond what is remembered", 10_000, 10, 3600, 9990, 3600},
 		{"behind in the only sample", 0, -5, unknown, unknown, unknown},
 		{"behind since before it began, for a moment", 30, -5, unknown, unknown, 30},
@@ -88,6 +88,19 @@ func TestWrittenAndReadable(t *testing.T) {
 		if got := l.written("t", 0, 70); got != want {
 			t.Errorf("leo %v: written %s s ago, want %s", leo, got, want)
 		}
+	}
+}
+
+// TestLagGrowsAsTimePasses: where the fine history ends, a lag does not jump up.
+func TestLagGrowsAsTimePasses(t *testing.T) {
+	t.Parallel()
+	before := 0.0
+	for seconds := 31; seconds < 400; seconds++ {
+		got := lags(true, 0, seconds).written("t", 0, 30).Or(-1)
+		if truth := float64(seconds - 30); got > truth || got < truth-60 || got < before || got > before+1 {
+			t.Fatalf("after %v s: %v, and %v before", truth, got, before)
+		}
+		before = got
 	}
 }
 

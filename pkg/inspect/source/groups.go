@@ -113,7 +113,7 @@ func (p *pass) mergeGroups(asked []*coordinator) {
 // reports whether there are names and all of them were listed.
 func (p *pass) tellMissingGroups(asked []*coordinator) (found bool) {
 	unlisted := slices.ContainsFunc(asked, func(c *coordinator) bool { return !c.listed })
-	leaderless, of := p.leaderlessCoordinators()
+	leaderless, of := p.leaderless, p.coordinators
 	listed := map[string]bool{}
 	for _, c := range asked {
 		for _, name := range c.names {
@@ -154,19 +154,22 @@ func (p *pass) tellMissingGroups(asked []*coordinator) (found bool) {
 // coordinates the group.
 const offsetsTopic = "__consumer_offsets"
 
-// leaderlessCoordinators are the partitions of the offsets topic that have no
-// leader, and how many there are in all.
-func (p *pass) leaderlessCoordinators() (leaderless []int32, of int) {
-	for part := range p.snap.Partitions {
-		if part.Topic != offsetsTopic {
-			continue
-		}
-		of++
-		if part.Leader == inspect.NoBroker {
-			leaderless = append(leaderless, part.Index)
+// findCoordinators finds the partitions of the offsets topic that have no leader, and
+// how many there are in all. The topic may be one that is not kept.
+func (p *pass) findCoordinators() {
+	p.leaderless, p.coordinators = nil, 0
+	i := slices.IndexFunc(p.snap.Topics, func(t inspect.Topic) bool { return t.Name == offsetsTopic })
+	if i < 0 {
+		return
+	}
+	parts := p.snap.Topics[i].Partitions
+	p.coordinators = len(parts)
+	for j := range parts {
+		if parts[j].Leader == inspect.NoBroker {
+			p.leaderless = append(p.leaderless, parts[j].Index)
 		}
 	}
-	return leaderless, of
+	slices.Sort(p.leaderless)
 }
 
 // groupsTopics are those that groups have committed for or been assigned.

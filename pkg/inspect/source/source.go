@@ -229,6 +229,10 @@ type pass struct {
 	snap  *inspect.Snapshot
 	// visible counts the topics that were told of, before Query.Keep.
 	visible int
+	// leaderless are the partitions of the offsets topic that have no leader, of so
+	// many coordinators.
+	leaderless   []int32
+	coordinators int
 
 	// bootCutOff: whoever told the topology reaches no controller, and another does.
 	bootCutOff bool

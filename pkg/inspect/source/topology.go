@@ -58,6 +58,7 @@ func (p *pass) settle() {
 	slices.SortFunc(s.Brokers, func(a, b inspect.Broker) int { return int(a.ID - b.ID) })
 	p.visible = len(s.Topics)
 	s.Gone = s.Unlisted() // whatever of the topics is kept
+	p.findCoordinators()
 	s.Topics = slices.DeleteFunc(s.Topics, func(t inspect.Topic) bool {
 		return p.query.Keep != nil && !p.query.Keep(t.Name, t.Internal)
 	})

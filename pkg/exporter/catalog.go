@@ -45,5 +45,14 @@ func omittedMetrics() []metric[*view] {
 				add(v.omitted[kind], kind, "", "")
 			}
 		},
+	}, {
+		name: "kafkaops_filtered_out", kind: gauge, labels: []string{"kind"}, unit: "topics or groups", since: first,
+		help:   "Topics and groups of the cluster that --topics, --topics-exclude, --groups or --groups-exclude leave out of everything here, counts over brokers and the cluster included.",
+		absent: "never, once something was observed",
+		use:    "To see that a filter leaves what it is meant to: expressions match the whole name.",
+		draw: func(v *view, add addFunc) {
+			add(float64(v.snap.UnkeptGroups), "group", "", "")
+			add(float64(v.snap.UnkeptTopics), "topic", "", "")
+		},
 	}}
 }

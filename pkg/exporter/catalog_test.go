@@ -82,6 +82,22 @@ func TestCollector(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	late := prometheus.NewRegistry()
+	other := newRig(t, r.cluster, patience, nil)
+	other.collectNow()
+	late.MustRegister(other.Collector()) // when the collection is shown, and not kept
+	for i, want := range []float64{0, 1} {
+		all, err := late.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range all {
+			if f.GetName() == "kafkaops_up" && f.GetMetric()[0].GetGauge().GetValue() != want {
+				t.Errorf("a Collector that came late, after %d collections: up is %v, want %v", i, f.GetMetric()[0].GetGauge().GetValue(), want)
+			}
+		}
+		other.collectNow()
+	}
 	got := map[string]int{}
 	for _, f := range families {
 		got[f.GetName()] = len(f.GetMetric())

@@ -199,8 +199,8 @@ func isrMetrics() []metric[*view] {
 		},
 		{
 			name: "kafkaops_isr_gaps_total", kind: counter, unit: "gaps", since: first,
-			help:   "Times that the exporter did not look for five sample intervals and more: changes in between may be missing from the ISR counters.",
-			absent: "nothing was observed", use: "How far to trust the ISR counters.",
+			help:   "Times that the exporter did not look for five sample intervals and more: changes in between may be missing from the ISR counters. Nobody answered, or a collection waited for a broker.",
+			absent: "nothing was observed", use: "How far to trust the ISR counters, and lags in time of that moment.",
 			draw: func(v *view, add addFunc) { add(v.gaps, "", "", "") },
 		},
 	}

@@ -3,7 +3,6 @@ package exporter
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -16,7 +15,7 @@ import (
 // Everything happens in one goroutine, one pass after the other. A pass is bounded
 // by its source; while it takes longer than the interval, the next follows at once.
 func (e *Exporter) Run(ctx context.Context) error {
-	l := &loop{exporter: e, state: newState(e.options)}
+	l := newLoop(e)
 	clock := e.options.Clock
 	var nextCollection, nextSample time.Time
 	for {
@@ -49,9 +48,11 @@ type loop struct {
 	// answered is of the last collection. After one that nobody answered no samples
 	// are taken: a password that is refused is not tried again every second.
 	answered bool
-	// told are the failures of the pass before, so that each is logged when it
-	// begins and when it is over, not every ten seconds.
-	told map[string]bool
+	journal  journal
+}
+
+func newLoop(e *Exporter) *loop {
+	return &loop{exporter: e, state: newState(e.options), journal: journal{log: e.options.Log}}
 }
 
 func (l *loop) collect(ctx context.Context) {
@@ -63,7 +64,7 @@ func (l *loop) collect(ctx context.Context) {
 		return // cut off: says nothing of the cluster
 	}
 	if l.answered = err == nil; !l.answered {
-		l.log(failuresOf(err))
+		l.journal.failed(failuresOf(err))
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.tally.snapshotFailed(err)
@@ -72,7 +73,7 @@ func (l *loop) collect(ctx context.Context) {
 	}
 	v := l.state.collected(snap)
 	p := newPage(v, e.options.ClusterLabel)
-	l.log(snap.Failures)
+	l.journal.collected(snap)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.tally.count(snap.Failures, snap.Groups)
@@ -124,26 +125,4 @@ func failuresOf(err error) []inspect.Failure {
 		return boot.Failures
 	}
 	return []inspect.Failure{{Error: err.Error()}}
-}
-
-// log tells what has begun to fail, and what no longer does.
-func (l *loop) log(failures []inspect.Failure) {
-	log := l.exporter.options.Log
-	now := map[string]bool{}
-	for i := range failures {
-		f := &failures[i]
-		if f.Notice {
-			continue
-		}
-		key := fmt.Sprint(f.Broker, f.Address, f.Topic, f.Request, f.Phase, failureKind(f))
-		if now[key] = true; l.told[key] {
-			continue
-		}
-		log.Warn("not answered", "broker", brokerLabel(f.Broker), "address", f.Address, "topic", f.Topic,
-			"request", f.Request, "phase", string(f.Phase), "error", f.Error, "lost", f.Lost, "hint", f.Hint)
-	}
-	if len(l.told) > 0 && len(now) == 0 {
-		log.Info("everything is answered again")
-	}
-	l.told = now
 }

@@ -61,7 +61,7 @@ func newRig(t *testing.T, c *fakekafka.Cluster, timeout time.Duration, change fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &rig{t, c, clock, pool, e, &loop{exporter: e, state: newState(e.options)}, h}
+	return &rig{t, c, clock, pool, e, newLoop(e), h}
 }
 
 // collectNow takes one collection.

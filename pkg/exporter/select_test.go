@@ -49,13 +49,31 @@ func TestFilters(t *testing.T) {
 					under = 1
 				}
 			}
-			s.is(t, fmt.Sprintf(`kafka_cluster_under_replicated_partitions %d`, under))
+			s.is(t, fmt.Sprintf(`kafka_cluster_under_replicated_partitions %d`, under),
+				fmt.Sprintf(`kafkaops_filtered_out{kind="topic"} %d`, 3-len(tt.wantTopics)),
+				fmt.Sprintf(`kafkaops_filtered_out{kind="group"} %d`, 2-len(tt.wantGroups)))
 			s.count(t, len(tt.wantGroups), `kafka_consumergroup_members.*`)
 			if under == 0 {
 				s.count(t, 0, `.*topic="other".*`)
 			}
 		})
 	}
+}
+
+// TestLeaderlessCoordinatorsFilteredOut: groups that have no coordinator are missing,
+// and that is told where the topic that they live in is filtered out too.
+func TestLeaderlessCoordinatorsFilteredOut(t *testing.T) {
+	t.Parallel()
+	c := startS0(t, func(m *fakekafka.Model) {
+		for _, p := range m.AddTopic("__consumer_offsets", 2, 3).Partitions {
+			p.Leader, p.ISR = fakekafka.NoLeader, nil
+		}
+		m.Groups = nil
+	})
+	r := newRig(t, c, patience, func(o *Options) { o.Filter.TopicsExclude, _ = ParseNames("_.*") })
+	r.collectNow()
+	r.scrape().is(t, `kafkaops_collections_total{result="partial"} 1`, `kafkaops_collection_errors_total{broker="",kind="request"} 1`,
+		`kafka_topic_partitions{topic="__consumer_offsets"} -`)
 }
 
 // TestDetails bound series, and no count; what is left out is counted.

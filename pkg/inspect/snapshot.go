@@ -75,6 +75,9 @@ type Snapshot struct {
 	Groups []Group
 	// Access is known with [PartAccess].
 	Access Opt[Access]
+	// UnkeptTopics and UnkeptGroups are how many more were told of, and dropped by who
+	// asked.
+	UnkeptTopics, UnkeptGroups int
 	// Gone are brokers that replicas are assigned to and that are not among Brokers,
 	// by all topics that were told of; sorted.
 	Gone []BrokerID

@@ -120,6 +120,11 @@ func (p *pass) tellMissingGroups(asked []*coordinator) (found bool) {
 			listed[name] = true
 		}
 	}
+	for name := range listed {
+		if p.query.Groups.Keep != nil && !p.query.Groups.wants(&inspect.Group{Name: name}) {
+			p.snap.UnkeptGroups++
+		}
+	}
 	names := p.query.Groups.Names
 	found = len(names) > 0
 	for _, name := range names {

@@ -62,6 +62,7 @@ func (p *pass) settle() {
 	s.Topics = slices.DeleteFunc(s.Topics, func(t inspect.Topic) bool {
 		return p.query.Keep != nil && !p.query.Keep(t.Name, t.Internal)
 	})
+	s.UnkeptTopics = p.visible - len(s.Topics)
 	slices.SortFunc(s.Topics, func(a, b inspect.Topic) int { return strings.Compare(a.Name, b.Name) })
 	for i := range s.Topics {
 		t := &s.Topics[i]

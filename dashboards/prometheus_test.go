@@ -109,8 +109,8 @@ var thresholds = []struct{ file, from, to string }{
 	{"replication.rules.yml", "kafka_broker_uncommitted_max_age_seconds > 10", "kafka_broker_uncommitted_max_age_seconds > 3"},
 	{"replication.rules.yml", "kafka_broker_in_sync_replica_max_lag_seconds > 15", "kafka_broker_in_sync_replica_max_lag_seconds > 4"},
 	// So long that a paused broker leaves and comes back on a busy machine too.
-	{"replication.rules.yml", "kafka_broker_isr_shrinks_total[30000ms]", "kafka_broker_isr_shrinks_total[45000ms]"},
-	{"replication.rules.yml", "kafka_broker_isr_expands_total[30000ms]", "kafka_broker_isr_expands_total[45000ms]"},
+	{"replication.rules.yml", "kafka_broker_isr_shrinks_total[30000ms]", "kafka_broker_isr_shrinks_total[60000ms]"},
+	{"replication.rules.yml", "kafka_broker_isr_expands_total[30000ms]", "kafka_broker_isr_expands_total[60000ms]"},
 	{"groups.rules.yml", "max without (partition) (kafka_consumergroup_lag_seconds) > 300", "max without (partition) (kafka_consumergroup_lag_seconds) > 5"},
 	{"cluster.rules.yml", "kafka_cluster_quorum_voter_lag_records < 100", "kafka_cluster_quorum_voter_lag_records < 20"},
 }

@@ -194,6 +194,12 @@ func TestShow(t *testing.T) {
 
 	phase := func(name string, f func(t *testing.T, began time.Time)) {
 		w.calm("KafkaUncleanElection") // which is told for an hour, that is 6 minutes here
+		w.await("shrinks of the phase before are over", 2*time.Minute, func() error {
+			if n := w.query(`kafkaops:broker_isr_shrinks:increase5m > 0`); len(n) > 0 {
+				return fmt.Errorf("%v", n)
+			}
+			return nil
+		})
 		began := time.Now()
 		t.Run(name, func(inner *testing.T) {
 			w.t = inner

@@ -68,6 +68,7 @@ func perfData(h *HealthItem, limits Limits) []string {
 	add("partitions", count(h.Partitions), true, noLimit)
 	add("brokers", count(h.Brokers), true, noLimit)
 	add("brokersAnswering", h.BrokersAnswering, h.BrokersAnswering.IsKnown(), noLimit)
+	add("brokersFenced", h.BrokersFenced, h.BrokersFenced.IsKnown(), noLimit)
 	add("maxLag", h.MaxLag, h.MaxLag.IsKnown(), warnsAbove(limits.Lag))
 	add("lagUnknown", h.LagUnknown, h.LagUnknown.IsKnown(), noLimit)
 	add("maxUncommitted", h.MaxUncommitted, h.MaxUncommitted.IsKnown(), warnsAbove(limits.Uncommitted))

@@ -189,6 +189,7 @@ func overviewPipe(b *strings.Builder, v View, s *inspect.Snapshot, verdict *insp
 	line(Plain, "cluster", Clean(s.ClusterID.Or(Unknown)))
 	line(Plain, "taken-at", s.TakenAt.UTC().Format("2006-01-02T15:04:05.000Z"))
 	line(Plain, "brokers-answering", c.BrokersAnswering.String())
+	line(Plain, "brokers-fenced", c.BrokersFenced.String())
 	for _, n := range []struct {
 		name string
 		n    int

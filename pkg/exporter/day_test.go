@@ -16,7 +16,7 @@ import (
 )
 
 // busyDay is a cluster that lives by a test's clock: records come in, ISRs flap, and
-// every hour has topics and groups of its own, which are gone in the next.
+// every minute has a topic and a group of its own, which are gone in the next.
 type busyDay struct {
 	clock      *handClock
 	began      time.Time
@@ -32,7 +32,7 @@ func (d *busyDay) Snapshot(_ context.Context, q source.Query) (*inspect.Snapshot
 		Brokers: []inspect.Broker{{ID: 1, Reachable: inspect.Known(true)}, {ID: 2, Reachable: inspect.Known(true)}},
 	}
 	s.Topics = append(s.Topics, d.topic("steady", second))
-	s.Topics = append(s.Topics, d.topic(fmt.Sprintf("hour-%02d", second/3600), second))
+	s.Topics = append(s.Topics, d.topic(fmt.Sprintf("minute-%04d", second/60), second))
 	if q.Sample == source.SampleNone {
 		for i, t := range s.Topics {
 			g := inspect.Group{Name: "reads-" + t.Name, State: inspect.Known("Empty"), Members: inspect.Known([]inspect.Member{})}
@@ -112,8 +112,8 @@ func TestADay(t *testing.T) {
 	}
 	s := parse(text.String())
 	s.count(t, 5, `kafka_topic_partition_isr_shrinks_total\{topic="steady".*`)
-	if len(s.like(`kafka_topic_partition_offline\{topic="hour-00".*`)) != 0 {
-		t.Error("a topic of the first hour is still there")
+	if len(s.like(`kafka_topic_partition_offline\{topic="minute-0000".*`)) != 0 {
+		t.Error("a topic of the first minute is still there")
 	}
 }
 

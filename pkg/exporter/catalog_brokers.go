@@ -1,110 +1,135 @@
 package exporter
 
-import "github.com/kafkaops/kafkaops/pkg/inspect"
+import (
+	"slices"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
 
 func brokerMetrics() []metric[*view] {
-	broker := []string{"broker"}
-	each := func(draw func(b *brokerRow, add addFunc)) func(*view, addFunc) {
-		return func(v *view, add addFunc) {
-			for i := range v.brokers {
-				draw(&v.brokers[i], add)
-			}
+	return slices.Concat(brokerStateMetrics(), ledMetrics(), hostedMetrics(), dirMetrics())
+}
+
+func brokerLabels() []string { return []string{"broker"} }
+
+// eachBroker draws of every broker, those included that are in replica lists only.
+func eachBroker(draw func(b *brokerRow, add addFunc)) func(*view, addFunc) {
+	return func(v *view, add addFunc) {
+		for i := range v.brokers {
+			draw(&v.brokers[i], add)
 		}
 	}
-	listed := func(draw func(b *brokerRow, add addFunc)) func(*view, addFunc) {
-		return each(func(b *brokerRow, add addFunc) {
-			if b.info != nil {
-				draw(b, add)
-			}
-		})
-	}
-	return append([]metric[*view]{
+}
+
+// eachListed draws of every broker that the cluster lists.
+func eachListed(draw func(b *brokerRow, add addFunc)) func(*view, addFunc) {
+	return eachBroker(func(b *brokerRow, add addFunc) {
+		if b.info != nil {
+			draw(b, add)
+		}
+	})
+}
+
+func brokerStateMetrics() []metric[*view] {
+	return []metric[*view]{
 		{
 			name: "kafka_broker_info", kind: gauge, labels: []string{"id", "address"}, unit: "1", since: first,
 			help:   "A broker that the cluster lists, with the address that it advertises.",
 			absent: "the broker is not listed",
 			use:    "Names for ids.",
-			draw:   listed(func(b *brokerRow, add addFunc) { add(1, b.id, b.info.Address(), "") }),
+			draw:   eachListed(func(b *brokerRow, add addFunc) { add(1, b.id, b.info.Address(), "") }),
 		},
 		{
-			name: "kafka_broker_up", kind: gauge, labels: broker, unit: "0 or 1", since: first,
+			name: "kafka_broker_up", kind: gauge, labels: brokerLabels(), unit: "0 or 1", since: first,
 			help:   "Whether the broker answered this exporter in the last collection.",
 			absent: "the broker is fenced or not listed: it was not asked",
 			use:    "0 while kafka_brokers counts it: hung, or not reachable from here. What only it could tell is absent then.",
-			draw:   listed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Reachable, b.id, "") }),
+			draw:   eachListed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Reachable, b.id, "") }),
 		},
 		{
-			name: "kafka_broker_fenced", kind: gauge, labels: broker, unit: "0 or 1", since: first,
+			name: "kafka_broker_fenced", kind: gauge, labels: brokerLabels(), unit: "0 or 1", since: first,
 			help:   "Whether the broker is registered but fenced: its heartbeats do not reach the controller, or it is starting.",
 			absent: "the cluster does not tell (before Kafka 4.0; DESCRIBE on the cluster refused)",
 			use:    "A fenced broker leads nothing and is in no ISR.",
-			draw:   listed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Fenced, b.id, "") }),
+			draw:   eachListed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Fenced, b.id, "") }),
 		},
+	}
+}
+
+// ledMetrics are of the partitions that a broker leads.
+func ledMetrics() []metric[*view] {
+	return []metric[*view]{
 		{
-			name: "kafka_broker_under_replicated_partitions", kind: gauge, labels: broker, unit: "partitions", since: first,
+			name: "kafka_broker_under_replicated_partitions", kind: gauge, labels: brokerLabels(), unit: "partitions", since: first,
 			help:   "Under-replicated partitions that the broker leads.",
 			absent: "nothing was observed",
 			use:    "As a broker's own UnderReplicatedPartitions, without JMX.",
-			draw:   listed(func(b *brokerRow, add addFunc) { add(float64(b.led.underReplicated), b.id, "", "") }),
+			draw:   eachListed(func(b *brokerRow, add addFunc) { add(float64(b.led.underReplicated), b.id, "", "") }),
 		},
 		{
-			name: "kafka_broker_under_min_isr_partitions", kind: gauge, labels: broker, unit: "partitions", since: first,
+			name: "kafka_broker_under_min_isr_partitions", kind: gauge, labels: brokerLabels(), unit: "partitions", since: first,
 			help:   "Partitions that the broker leads with fewer in-sync replicas than the effective minimum: acks=all writes are refused.",
 			absent: "min.insync.replicas of a partition that it leads is not known (DESCRIBE_CONFIGS refused, or not answered)",
 			use:    "As a broker's own UnderMinIsrPartitionCount, without JMX: those without a leader are not in it.",
-			draw: listed(func(b *brokerRow, add addFunc) {
+			draw: eachListed(func(b *brokerRow, add addFunc) {
 				if !b.led.underMinUnknown {
 					add(float64(b.led.underMin), b.id, "", "")
 				}
 			}),
 		},
 		{
-			name: "kafka_broker_uncommitted_records", kind: gauge, labels: broker, unit: "records", since: first,
+			name: "kafka_broker_uncommitted_records", kind: gauge, labels: brokerLabels(), unit: "records", since: first,
 			help:   "Log end offset less high watermark, at the least, summed over the partitions that the broker leads.",
 			absent: "of a partition that it leads it is not known" + noReplicaLEO,
 			use:    "kafka_topic_partition_uncommitted_records, whatever --partition-metrics is.",
-			draw: listed(func(b *brokerRow, add addFunc) {
+			draw: eachListed(func(b *brokerRow, add addFunc) {
 				if !b.led.uncommittedUnknown {
 					add(float64(b.led.uncommitted), b.id, "", "")
 				}
 			}),
 		},
 		{
-			name: "kafka_broker_uncommitted_max_age_seconds", kind: gauge, labels: broker, unit: "seconds", since: first,
+			name: "kafka_broker_uncommitted_max_age_seconds", kind: gauge, labels: brokerLabels(), unit: "seconds", since: first,
 			help:   "How long, at the least, the oldest record that is written and not committed has been waiting in a partition that the broker leads; 0 where none is. Partitions under min ISR are not counted: there the high watermark stands by rule.",
 			absent: "it is not known of any partition that it leads; for one sample after the exporter has started" + noReplicaLEO,
 			use:    "LEO − HW that grows, in time: a follower in the ISR is stuck or slow, and acks=all producers wait for it.",
-			draw:   listed(func(b *brokerRow, add addFunc) { known(add, b.led.oldestSeconds(), b.id, "", "") }),
+			draw:   eachListed(func(b *brokerRow, add addFunc) { known(add, b.led.oldestSeconds(), b.id, "", "") }),
 		},
+	}
+}
+
+// hostedMetrics are of the replicas on a broker.
+func hostedMetrics() []metric[*view] {
+	return []metric[*view]{
 		{
-			name: "kafka_broker_out_of_sync_replicas", kind: gauge, labels: broker, unit: "replicas", since: first,
+			name: "kafka_broker_out_of_sync_replicas", kind: gauge, labels: brokerLabels(), unit: "replicas", since: first,
 			help:   "Replicas assigned to the broker that are not in the ISR, not counting those that a reassignment is adding. Of brokers that are gone too.",
 			absent: "nothing was observed",
 			use:    "Which broker it is that everybody else waits for.",
-			draw:   each(func(b *brokerRow, add addFunc) { add(float64(b.hosted.outOfSync), b.id, "", "") }),
+			draw:   eachBroker(func(b *brokerRow, add addFunc) { add(float64(b.hosted.outOfSync), b.id, "", "") }),
 		},
 		{
-			name: "kafka_broker_replica_max_lag_records", kind: gauge, labels: broker, unit: "records", since: first,
+			name: "kafka_broker_replica_max_lag_records", kind: gauge, labels: brokerLabels(), unit: "records", since: first,
 			help:   "The largest certain lag among the broker's followers, as far as it is known.",
 			absent: "no lag of its followers is known",
 			use:    "One series a broker where --replica-metrics leaves the replicas out.",
-			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxLag, b.id, "", "") }),
+			draw:   eachBroker(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxLag, b.id, "", "") }),
 		},
 		{
-			name: "kafka_broker_replica_max_lag_seconds", kind: gauge, labels: broker, unit: "seconds", since: first,
+			name: "kafka_broker_replica_max_lag_seconds", kind: gauge, labels: brokerLabels(), unit: "seconds", since: first,
 			help:   "The largest lag in time among the broker's followers, as far as it is known.",
 			absent: "no lag in time of its followers is known",
 			use:    "How old a copy the broker would be.",
-			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxSeconds, b.id, "", "") }),
+			draw:   eachBroker(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxSeconds, b.id, "", "") }),
 		},
 		{
-			name: "kafka_broker_in_sync_replica_max_lag_seconds", kind: gauge, labels: broker, unit: "seconds", since: first,
+			name: "kafka_broker_in_sync_replica_max_lag_seconds", kind: gauge, labels: brokerLabels(), unit: "seconds", since: first,
 			help:   "The largest lag in time, at the least, among those of the broker's followers that are in their ISR, as far as it is known.",
 			absent: "it is known of no follower in an ISR",
 			use:    "Compare with replica.lag.time.max.ms: followers that are out, or catch up after a restart, are not in it.",
-			draw:   each(func(b *brokerRow, add addFunc) { known(add, b.hosted.inSyncSeconds, b.id, "", "") }),
+			draw:   eachBroker(func(b *brokerRow, add addFunc) { known(add, b.hosted.inSyncSeconds, b.id, "", "") }),
 		},
-	}, dirMetrics()...)
+	}
 }
 
 func dirMetrics() []metric[*view] {

@@ -78,7 +78,7 @@ func (e *Exporter) serveMetrics(w http.ResponseWriter, r *http.Request) {
 // takesGzip reads Accept-Encoding (RFC 9110, 12.5.3): gzip by its names, or *, with
 // no weight or one above 0.
 func takesGzip(h http.Header) bool {
-	any := false
+	wildcard := false
 	for part := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
 		coding, weight, _ := strings.Cut(part, ";")
 		q, hasQ := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(weight, " ", "")), "q=")
@@ -88,10 +88,10 @@ func takesGzip(h http.Header) bool {
 		case "gzip", "x-gzip":
 			return wanted
 		case "*":
-			any = wanted
+			wildcard = wanted
 		}
 	}
-	return any
+	return wildcard
 }
 
 // ownText encodes the exporter's metrics and those of the process.

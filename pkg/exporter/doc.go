@@ -16,12 +16,13 @@
 //	 │  every 1 s a sample: partitions, and their leaders' LEO and HW
 //	 ▼
 //	state (state.go)     pure; what one look does not tell:
-//	 │  isrchanges.go    counters, from the difference of two looks
-//	 │  timelag.go       the age of a lag, from the offsets of the last hour
-//	 │  groupgrowth.go   whose lag grows
+//	 │  isrchanges.go    counters, from the difference of two looks, and which looks
+//	 │                   are older than one before
+//	 │  timelag.go       the age of a lag, from the leaders' offsets of the last hour
+//	 │  grouphealth.go   which groups are unhealthy
 //	 ▼
-//	view (view.go)       pure; a Snapshot and the state, judged and filtered, of one
-//	 │                   collection; never changed again
+//	view (view_*.go)     pure; a Snapshot and the state, judged, counted and filtered,
+//	 │                   of one collection; never changed again
 //	 ▼
 //	catalog (catalog_*.go)   pure; every metric and how it is drawn from a view
 //	 ▼
@@ -29,6 +30,8 @@
 //	 ▼
 //	handlers (http.go)   the page, if it is young enough, and the exporter's own
 //	                     metrics as they are now
+//
+// Beside them journal.go logs what begins and what is over.
 //
 // A scrape asks no broker and waits for nothing. A collection that lacks a
 // broker's answer is served without what that broker was to tell, and counted; one

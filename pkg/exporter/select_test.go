@@ -148,7 +148,7 @@ func TestUnhealthyGroups(t *testing.T) {
 		}), false},
 		{"well again", []inspect.GroupLag{group(0, 0, 0), well}, true},
 	} {
-		var g groupGrowth
+		var g groupHealth
 		at := day
 		for _, l := range tt.looks {
 			at = at.Add(10 * time.Second)

@@ -16,7 +16,7 @@ type state struct {
 	options Options
 	isr     *isrChanges
 	lags    timeLags
-	groups  groupGrowth
+	groups  groupHealth
 	// suspects are brokers that did not answer the pass before: the next one does
 	// not wait for them.
 	suspects map[inspect.BrokerID]bool

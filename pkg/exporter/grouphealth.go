@@ -7,8 +7,8 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
-// groupGrowth remembers groups' lags for telling those that are well.
-type groupGrowth struct{ groups map[string]*groupSeen }
+// groupHealth remembers groups' lags and commits, for telling those that are well.
+type groupHealth struct{ groups map[string]*groupSeen }
 
 type groupSeen struct {
 	lag         int64
@@ -28,7 +28,7 @@ const standsAfter = time.Minute
 const stayUnhealthy = 5 * time.Minute
 
 // look takes in the groups of a collection.
-func (g *groupGrowth) look(lags []inspect.GroupLag, at time.Time) {
+func (g *groupHealth) look(lags []inspect.GroupLag, at time.Time) {
 	if g.groups == nil {
 		g.groups = map[string]*groupSeen{}
 	}
@@ -75,7 +75,7 @@ func outOfRange(l *inspect.GroupLag) bool {
 }
 
 // unhealthy reports whether the group has been so lately.
-func (g *groupGrowth) unhealthy(name string, at time.Time) bool {
+func (g *groupHealth) unhealthy(name string, at time.Time) bool {
 	seen := g.groups[name]
 	return seen != nil && !seen.unhealthyAt.IsZero() && at.Sub(seen.unhealthyAt) < stayUnhealthy
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// asksQuorum reports whether the pass asks for the quorum through the brokers.
+// asksQuorum reports whether the pass asks for the quorum.
 func (p *pass) asksQuorum() bool {
-	return p.query.Sample == SampleNone && p.query.Parts.Has(inspect.PartQuorum) && p.src.controllers == nil
+	return p.query.Sample == SampleNone && p.query.Parts.Has(inspect.PartQuorum)
 }
 
 // begin finds the cluster: a broker to go on with or, for a pass that needs none

@@ -61,11 +61,23 @@ func allIsWell(c *fakekafka.Cluster, req kmsg.Request) kmsg.Response {
 // its cache says that all is well. What it tells is not shown.
 func TestCutOff(t *testing.T) {
 	t.Parallel()
+	t.Run("the quorum is asked through brokers", func(t *testing.T) {
+		t.Parallel()
+		testCutOff(t)
+	})
+	t.Run("at the controllers", func(t *testing.T) {
+		t.Parallel()
+		controllers := fakekafka.Start(t, fakekafka.NewControllers(3))
+		testCutOff(t, source.WithControllers(connect.Config{Bootstrap: controllers.Addrs()}))
+	})
+}
+
+func testCutOff(t *testing.T, opts ...source.Option) {
 	c := startCutOff(t)
 	pool := &connect.Pool{}
 	t.Cleanup(pool.Close)
 	const timeout = 6 * time.Second
-	src := source.New(connect.Config{Bootstrap: c.Addrs(), Pool: pool}, timeout)
+	src := source.New(connect.Config{Bootstrap: c.Addrs(), Pool: pool}, timeout, opts...)
 	isr := func(src *source.Source, q source.Query) []inspect.BrokerID {
 		t.Helper()
 		s, err := src.Snapshot(t.Context(), q)

@@ -134,9 +134,26 @@ func held(err error) bool {
 // one at addr is cut off from the controllers, and so from what has happened since:
 // passes begin with who answered for a while.
 func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error) (*inspect.Quorum, error) {
-	silent := []inspect.BrokerID{}
+	got, silent := p.quorumByOthers(ctx, addr)
+	if got != nil {
+		return got, nil
+	}
+	if len(silent) < 2 {
+		return nil, first
+	}
+	f := failureOf(inspect.Unknown[inspect.BrokerID](), first)
+	f.Request, f.Phase, f.Address = describeQuorum, inspect.PhaseRequest, ""
+	f.Error = fmt.Sprintf("no active controller: %d brokers that answer other requests got no reply from one within %s", len(silent), (p.src.timeout / 3).Round(100*time.Millisecond))
+	f.Lost = "the controllers' state is unknown"
+	p.fail(f)
+	return &inspect.Quorum{Leader: inspect.NoBroker, Silent: silent}, nil
+}
+
+// quorumByOthers is the first answer of a broker but the one at addr, or nil and those
+// that got none, sorted; the one at addr among them.
+func (p *pass) quorumByOthers(ctx context.Context, addr string) (got *inspect.Quorum, silent []inspect.BrokerID) {
+	silent = []inspect.BrokerID{}
 	var mu sync.Mutex
-	var got *inspect.Quorum
 	var wg sync.WaitGroup
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -172,19 +189,8 @@ func (p *pass) askOthersForQuorum(ctx context.Context, addr string, first error)
 		})
 	}
 	wg.Wait()
-	if got != nil {
-		return got, nil
-	}
-	if len(silent) < 2 {
-		return nil, first
-	}
-	f := failureOf(inspect.Unknown[inspect.BrokerID](), first)
-	f.Request, f.Phase, f.Address = describeQuorum, inspect.PhaseRequest, ""
-	f.Error = fmt.Sprintf("no active controller: %d brokers that answer other requests got no reply from one within %s", len(silent), (p.src.timeout / 3).Round(100*time.Millisecond))
-	f.Lost = "the controllers' state is unknown"
-	p.fail(f)
 	slices.Sort(silent)
-	return &inspect.Quorum{Leader: inspect.NoBroker, Silent: silent}, nil
+	return got, silent
 }
 
 // askQuorum asks one broker or controller. Its error is a *connect.Error or a *codeError.

@@ -42,6 +42,11 @@ func (p *pass) reassignments(ctx context.Context, boot *connect.Conn) {
 	switch {
 	case err != nil:
 		f = failureOf(nobody, err)
+		if held(err) && p.src.controllers != nil && p.query.Parts.Has(inspect.PartQuorum) {
+			// The controllers are asked past the brokers, so that this alone shows a broker
+			// that is cut off from them: whether it is, another one tells.
+			p.quorumByOthers(ctx, at)
+		}
 	case resp.ErrorCode != sarama.ErrNoError:
 		f = refusal(nobody, at, request, int16(resp.ErrorCode))
 	default:

@@ -19,6 +19,8 @@ type Exporter struct {
 	// page is nil until something was observed.
 	page           *page
 	lastAnswered   bool
+	clusterID      string // of the page
+	lastError      error  // why the last collection was not answered
 	duration       inspect.Opt[time.Duration]
 	sampleInterval time.Duration
 	tally          tally

@@ -3,34 +3,56 @@ package exporter
 import (
 	"bytes"
 	"fmt"
+	"html"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/exporter-toolkit/web"
 )
 
+// documentURL has every metric.
+const documentURL = "https://github.com/kafkaops/kafkaops/blob/main/pkg/exporter/METRICS.md"
+
 // Handler serves /metrics, /healthz, /readyz and a page that links to them.
 func (e *Exporter) Handler() (http.Handler, error) {
-	landing, err := web.NewLandingPage(web.LandingConfig{
-		Name: "kafkaops export", Description: "Prometheus exporter for the replication of Apache Kafka",
-		Version: e.options.Version, Profiling: "false",
-		Links: []web.LandingLinks{
-			{Address: "metrics", Text: "Metrics"},
-			{Address: "healthz", Text: "Health", Description: "of this process"},
-			{Address: "readyz", Text: "Readiness", Description: "whether the cluster has answered lately"},
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("landing page: %w", err)
+	if _, err := e.landing(); err != nil {
+		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", e.serveMetrics)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", e.serveReady)
-	mux.Handle("GET /{$}", landing)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		page, err := e.landing()
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		page.ServeHTTP(w, r)
+	})
 	return mux, nil
+}
+
+// landing is the page as the cluster is now. The toolkit's template escapes nothing,
+// and what brokers say is in it.
+func (e *Exporter) landing() (http.Handler, error) {
+	page, err := web.NewLandingPage(web.LandingConfig{
+		Name: "kafkaops export", Description: "Prometheus exporter for the replication of Apache Kafka",
+		Version: html.EscapeString(e.options.Version), Profiling: "false",
+		Links: []web.LandingLinks{
+			{Address: "metrics", Text: "Metrics"},
+			{Address: "healthz", Text: "Health", Description: "of this process"},
+			{Address: "readyz", Text: "Readiness", Description: html.EscapeString(e.standing())},
+		},
+		ExtraHTML: `<p><a href="` + documentURL + `">METRICS.md</a>: what each metric is for, its unit, when it is absent</p>`,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("landing page: %w", err)
+	}
+	return page, nil
 }
 
 func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
@@ -38,7 +60,26 @@ func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {
 		answer(w, http.StatusOK, "ready")
 		return
 	}
-	answer(w, http.StatusServiceUnavailable, fmt.Sprintf("the cluster has not answered within %s", e.options.MaxAge))
+	answer(w, http.StatusServiceUnavailable, e.standing())
+}
+
+// standing says in a line how the cluster answers, and why it does not.
+func (e *Exporter) standing() string {
+	p, s := e.now()
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	why := ""
+	if e.lastError != nil {
+		why = ": " + e.lastError.Error()
+	}
+	age, answered := s.age.Get()
+	switch {
+	case p != nil:
+		return fmt.Sprintf("cluster %s answered %s ago", e.clusterID, age.Round(time.Second))
+	case answered:
+		return fmt.Sprintf("cluster %s has not answered within %s%s", e.clusterID, e.options.MaxAge, why)
+	}
+	return "the cluster has not answered yet" + why
 }
 
 func answer(w http.ResponseWriter, code int, text string) {

@@ -68,6 +68,7 @@ func (l *loop) collect(ctx context.Context) {
 		e.mu.Lock()
 		defer e.mu.Unlock()
 		e.tally.snapshotFailed(err)
+		e.lastError = err
 		e.lastAnswered, e.duration = false, inspect.Known(clock.Now().Sub(began))
 		return
 	}
@@ -86,6 +87,7 @@ func (l *loop) collect(ctx context.Context) {
 		p.view = nil
 	}
 	e.page, e.lastAnswered = p, true
+	e.clusterID, e.lastError = snap.ClusterID.Or("without an id"), nil
 	e.duration = inspect.Known(clock.Now().Sub(began))
 	e.sampleInterval = l.state.sampleInterval()
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/prometheus/exporter-toolkit/web"
@@ -24,11 +25,21 @@ type Web struct {
 
 // Check finds what is wrong with the file before anything is served.
 func (w Web) Check() error {
-	if err := web.Validate(w.ConfigFile); err != nil {
-		return fmt.Errorf("web config file %s: %w", w.ConfigFile, err)
+	err := web.Validate(w.ConfigFile)
+	switch {
+	case err == nil:
+		return nil
+	case strings.HasPrefix(err.Error(), "crypto/bcrypt: "): // which does not say of what
+		return fmt.Errorf("web config file %s: a password in basic_auth_users is not a bcrypt hash (%w); htpasswd -nB USER makes one", w.ConfigFile, err)
 	}
-	return nil
+	return fmt.Errorf("web config file %s: %w", w.ConfigFile, oneLine{err})
 }
+
+// oneLine is an error whose text is in one line; YAML's is not.
+type oneLine struct{ error }
+
+func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
+func (e oneLine) Unwrap() error { return e.error }
 
 // Limits of the server, so that nobody holds it up for long.
 const (

@@ -213,7 +213,8 @@ func TestBrokerDead(t *testing.T) {
 		`kafka_cluster_offline_partitions 10`,
 		`kafka_cluster_under_replicated_partitions 3`,
 		`kafka_broker_out_of_sync_replicas{broker="2"} 3`,
-		`kafka_broker_up{broker="2"} -`,
+		`kafka_broker_up{broker="2"} 0`, // not listed, and has replicas
+		`kafka_broker_up{broker="1"} 1`,
 	)
 	s.count(t, 10, `kafka_topic_partition_offline\{topic="rf1".* 1`)
 	s.count(t, 3, `kafka_topic_partition_under_replicated_partition\{topic="t".* 1`)

@@ -33,24 +33,24 @@ func eachListed(draw func(b *brokerRow, add addFunc)) func(*view, addFunc) {
 func brokerStateMetrics() []metric[*view] {
 	return []metric[*view]{
 		{
-			name: "kafka_broker_info", kind: gauge, labels: []string{"id", "address"}, unit: "1", since: first,
-			help:   "A broker that the cluster lists, with the address that it advertises.",
-			absent: "the broker is not listed",
-			use:    "Names for ids.",
-			draw:   eachListed(func(b *brokerRow, add addFunc) { add(1, b.id, b.info.Address(), "") }),
+			name: "kafka_broker_info", kind: gauge, labels: []string{"id", "address", "broker"}, unit: "1", since: first,
+			help:   "A broker that the cluster lists, fenced or not, with the address that it advertises.",
+			absent: "the broker is not listed; before Kafka 4.0 one that is fenced is not",
+			use:    "Addresses beside ids: `kafka_broker_up * on (instance, broker) group_left (address) kafka_broker_info`. The label id is kafka_exporter's, and the same.",
+			draw:   eachListed(func(b *brokerRow, add addFunc) { add(1, b.id, b.info.Address(), b.id) }),
 		},
 		{
 			name: "kafka_broker_up", kind: gauge, labels: brokerLabels(), unit: "0 or 1", since: first,
-			help:   "Whether the broker answered this exporter in the last collection.",
-			absent: "the broker is fenced or not listed: it was not asked",
-			use:    "0 while kafka_brokers counts it: hung, or not reachable from here. What only it could tell is absent then.",
-			draw:   eachListed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Reachable, b.id, "") }),
+			help:   "Whether the broker is in service: the cluster counts it as alive, and it answered this exporter in the last collection. 0 where it is fenced, hosts replicas and is not listed, or did not answer.",
+			absent: "the broker is not listed and hosts no replica of any topic shown",
+			use:    "0 and kafka_broker_fenced 1, or no kafka_broker_info: dead, to the cluster too. 0 otherwise: hung, or not reachable from here. What only it could tell is absent then.",
+			draw:   eachBroker(func(b *brokerRow, add addFunc) { knownTruth(add, b.up(), b.id, "") }),
 		},
 		{
 			name: "kafka_broker_fenced", kind: gauge, labels: brokerLabels(), unit: "0 or 1", since: first,
 			help:   "Whether the broker is registered but fenced: its heartbeats do not reach the controller, or it is starting.",
 			absent: "the cluster does not tell (before Kafka 4.0; DESCRIBE on the cluster refused)",
-			use:    "A fenced broker leads nothing and is in no ISR.",
+			use:    "A fenced broker leads nothing and is in no ISR. One that is stopped is fenced once its session has ended.",
 			draw:   eachListed(func(b *brokerRow, add addFunc) { knownTruth(add, b.info.Fenced, b.id, "") }),
 		},
 	}
@@ -103,21 +103,21 @@ func hostedMetrics() []metric[*view] {
 	return []metric[*view]{
 		{
 			name: "kafka_broker_out_of_sync_replicas", kind: gauge, labels: brokerLabels(), unit: "replicas", since: first,
-			help:   "Replicas assigned to the broker that are not in the ISR, not counting those that a reassignment is adding. Of brokers that are gone too.",
+			help:   "Replicas assigned to the broker that are not in the ISR, not counting those that a reassignment is adding. Brokers that are fenced or no longer registered have this series too.",
 			absent: "nothing was observed",
 			use:    "Which broker it is that everybody else waits for.",
 			draw:   eachBroker(func(b *brokerRow, add addFunc) { add(float64(b.hosted.outOfSync), b.id, "", "") }),
 		},
 		{
 			name: "kafka_broker_replica_max_lag_records", kind: gauge, labels: brokerLabels(), unit: "records", since: first,
-			help:   "The largest certain lag among the broker's followers, as far as it is known.",
+			help:   "The largest lag (kafka_topic_partition_replica_lag_records) among the followers on this broker, as far as lags are known.",
 			absent: "no lag of its followers is known",
 			use:    "One series a broker where --replica-metrics leaves the replicas out.",
 			draw:   eachBroker(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxLag, b.id, "", "") }),
 		},
 		{
 			name: "kafka_broker_replica_max_lag_seconds", kind: gauge, labels: brokerLabels(), unit: "seconds", since: first,
-			help:   "The largest lag in time among the broker's followers, as far as it is known.",
+			help:   "The largest lag in time among the followers on this broker, as far as lags are known.",
 			absent: "no lag in time of its followers is known",
 			use:    "How old a copy the broker would be.",
 			draw:   eachBroker(func(b *brokerRow, add addFunc) { known(add, b.hosted.maxSeconds, b.id, "", "") }),
@@ -130,6 +130,14 @@ func hostedMetrics() []metric[*view] {
 			draw:   eachBroker(func(b *brokerRow, add addFunc) { known(add, b.hosted.inSyncSeconds, b.id, "", "") }),
 		},
 	}
+}
+
+// up is unknown where the broker is alive and was not asked.
+func (b *brokerRow) up() inspect.Opt[bool] {
+	if b.info == nil || b.info.Fenced.Or(false) {
+		return inspect.Known(false)
+	}
+	return b.info.Reachable
 }
 
 func dirMetrics() []metric[*view] {
@@ -148,7 +156,7 @@ func dirMetrics() []metric[*view] {
 			}
 		}
 	}
-	const refused = "the broker did not tell its directories (DESCRIBE on the cluster refused)"
+	const refused = "the broker did not tell its directories (it is fenced or does not answer; DESCRIBE on the cluster refused)"
 	return []metric[*view]{
 		{
 			name: "kafka_broker_log_dir_total_bytes", kind: gauge, labels: labels, unit: "bytes", since: first,

@@ -13,10 +13,21 @@ func clusterMetrics() []metric[*view] {
 func countMetrics() []metric[*view] {
 	return []metric[*view]{
 		{
+			name: "kafka_cluster_info", kind: gauge, labels: []string{"cluster_id"}, unit: "1", since: first,
+			help:   "The cluster's id.",
+			absent: "nothing was observed, or the cluster does not tell its id",
+			use:    "To see which cluster an exporter has found.",
+			draw: func(v *view, add addFunc) {
+				if id, ok := v.snap.ClusterID.Get(); ok {
+					add(1, id, "", "")
+				}
+			},
+		},
+		{
 			name: "kafka_brokers", kind: gauge, unit: "brokers", since: first,
-			help:   "Brokers that the cluster lists as alive: registered and not fenced.",
+			help:   "Brokers that the cluster lists as alive: registered and not fenced, whether they answer this exporter or not.",
 			absent: "nothing was observed",
-			use:    "A broker is gone, where it falls.",
+			use:    "A broker is gone, where it falls: kafka_broker_up says which.",
 			draw:   func(v *view, add addFunc) { add(float64(v.counts.live), "", "", "") },
 		},
 		{
@@ -66,7 +77,7 @@ func quorumMetrics() []metric[*view] {
 		{
 			name: "kafka_cluster_active_controllers", kind: gauge, unit: "controllers", since: first,
 			help:   "1 where the controller quorum has an active controller that answers, 0 where it has none.",
-			absent: "the quorum was not told: refused (DESCRIBE on the cluster), not answered, or there is none (ZooKeeper)",
+			absent: "nobody told who the controllers are: refused (DESCRIBE on the cluster), not answered, or there are none (ZooKeeper)",
 			use:    "Without one no leader can be elected and no ISR can change.",
 			draw: func(v *view, add addFunc) {
 				if q, ok := v.snap.Quorum.Get(); ok {
@@ -86,8 +97,26 @@ func quorumMetrics() []metric[*view] {
 			},
 		},
 		{
+			name: "kafka_cluster_quorum_voter_caught_up", kind: gauge, labels: []string{"node"}, unit: zeroOrOneUnit, since: first,
+			help:   "Whether the voter leads, or fetches and lately had all of the metadata log: 0 where it has not for " + inspect.QuorumPatience.String() + ", or not once since this active controller took over.",
+			absent: "as kafka_cluster_quorum_voters, and before Kafka 3.3",
+			use:    "Which controller is lost. A majority has to be caught up: sum(kafka_cluster_quorum_voter_caught_up) less that is how many more may be lost.",
+			draw: func(v *view, add addFunc) {
+				q, ok := v.snap.Quorum.Get()
+				if !ok || q.Leader == inspect.NoBroker {
+					return
+				}
+				for i := range q.Voters {
+					if state := q.State(&q.Voters[i]); state != inspect.VoterUnknown {
+						well := state == inspect.VoterLeading || state == inspect.VoterOK
+						add(truth(well), strconv.Itoa(int(q.Voters[i].ID)), "", "")
+					}
+				}
+			},
+		},
+		{
 			name: "kafka_cluster_quorum_voter_lag_records", kind: gauge, labels: []string{"node"}, unit: "records of the metadata log", since: first,
-			help:   "Records of the metadata log that a voter has yet to fetch from the active controller, by its account.",
+			help:   "Records of the metadata log that a voter has yet to fetch from the active controller, as that one says.",
 			absent: "as kafka_cluster_quorum_voters",
 			use:    "A voter that is lost or behind cannot take over.",
 			draw: func(v *view, add addFunc) {

@@ -15,7 +15,7 @@ func partitionMetric(m metric[*view], draw func(p *partitionRow, add addFunc)) m
 
 const (
 	leftOut       = "left out by --partition-metrics"
-	leaderSilent  = "the leader did not tell it, or there is none; " + leftOut
+	leaderSilent  = "there is no leader, or it did not tell: it does not answer, or is new and does not know the high watermark yet (OFFSET_NOT_AVAILABLE), which lasts where the ISR is under its minimum; " + leftOut
 	minNotKnown   = "min.insync.replicas is not known (DESCRIBE_CONFIGS refused, or not answered); " + leftOut
 	noReplicaLEO  = "; a service that does not tell replicas' own log end offsets"
 	zeroOrOneUnit = "0 or 1"
@@ -107,7 +107,7 @@ func healthMetrics() []metric[*view] {
 		}, func(p *partitionRow, add addFunc) { add(float64(len(p.ISR)), p.Topic, p.index, "") }),
 		partitionMetric(metric[*view]{
 			name: "kafka_topic_partition_under_replicated_partition", kind: gauge, unit: zeroOrOneUnit,
-			help:   "Whether a replica is not in the ISR that no reassignment is adding (KIP-352). Where reassignments are not told, none is excused.",
+			help:   "Whether a replica is not in the ISR that no reassignment is adding (KIP-352). Where the cluster does not tell its reassignments (DESCRIBE refused), replicas that are being added count as well.",
 			absent: leftOut, use: "Which partitions have lost a copy.",
 		}, func(p *partitionRow, add addFunc) { add(truth(p.underReplicated), p.Topic, p.index, "") }),
 		partitionMetric(metric[*view]{
@@ -138,7 +138,7 @@ func healthMetrics() []metric[*view] {
 		partitionMetric(metric[*view]{
 			name: "kafka_topic_partition_reassigning", kind: gauge, unit: zeroOrOneUnit,
 			help:   "Whether replicas are being added or removed.",
-			absent: "reassignments were not told (DESCRIBE on the cluster refused, or no active controller); " + leftOut,
+			absent: "the cluster did not tell its reassignments (DESCRIBE on the cluster refused, or no active controller); " + leftOut,
 			use:    "To excuse lag and load while data moves.",
 		}, func(p *partitionRow, add addFunc) { knownTruth(add, p.reassigning, p.Topic, p.index) }),
 	}
@@ -234,7 +234,7 @@ func replicaMetrics() []metric[*view] {
 		},
 		{
 			name: "kafka_topic_partition_replica_lag_records", kind: gauge, labels: labels, unit: "records", since: first,
-			help:   "Records that the replica certainly lacked of what its leader had; 0 for the leader.",
+			help:   "Records that the replica lacks, at the least: what its leader already had before the replica was asked. 0 for the leader.",
 			absent: silent + "; there is no leader", use: "How far behind which replica is.",
 			draw: each(func(p *partitionRow, r *replicaRow, add addFunc) { known(add, r.lag, p.Topic, p.index, r.broker) }),
 		},

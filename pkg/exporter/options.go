@@ -26,7 +26,9 @@ type Options struct {
 	// CollectInterval is 10 s where it is 0. SampleInterval is 1 s where it is 0; on
 	// a large cluster it is stretched by one for each 10,000 partitions.
 	CollectInterval, SampleInterval time.Duration
-	// MaxAge is how old what is served may be; 30 s where it is 0.
+	// MaxAge is how old what is served may be; where it is 0, three CollectIntervals,
+	// and 30 s at least. Less than a CollectInterval and the time that Collect takes,
+	// and what is served comes and goes.
 	MaxAge time.Duration
 
 	// Filter picks topics and groups, for every series.
@@ -111,7 +113,7 @@ const (
 func (o Options) withDefaults() Options {
 	o.CollectInterval = cmp.Or(o.CollectInterval, DefaultCollectInterval)
 	o.SampleInterval = cmp.Or(o.SampleInterval, DefaultSampleInterval)
-	o.MaxAge = cmp.Or(o.MaxAge, DefaultMaxAge)
+	o.MaxAge = cmp.Or(o.MaxAge, max(DefaultMaxAge, 3*o.CollectInterval))
 	o.Partitions = cmp.Or(o.Partitions, DetailAll)
 	o.Replicas = cmp.Or(o.Replicas, DetailAll)
 	o.Groups = cmp.Or(o.Groups, DetailAll)

@@ -56,6 +56,17 @@ func TestControllers(t *testing.T) {
 	}
 }
 
+// TestControllerAsBootstrap: the listener of a controller is no bootstrap server, and
+// that is what it says.
+func TestControllerAsBootstrap(t *testing.T) {
+	t.Parallel()
+	controllers := fakekafka.Start(t, fakekafka.NewControllers(1))
+	_, err := askedAt(t, controllers.Addrs(), nil, ample)
+	if want := controllers.Addrs()[0] + ": request: it does not offer Metadata: is this a controller's listener?"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
+
 // TestControllersWithoutBrokers: dead, silent or none known.
 func TestControllersWithoutBrokers(t *testing.T) {
 	t.Parallel()

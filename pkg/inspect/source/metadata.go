@@ -18,6 +18,12 @@ const oldestSafeMetadata = 4
 // metadata asks Metadata once, about the query's topics or all.
 func (p *pass) metadata(ctx context.Context, boot *connect.Conn) error {
 	version, ok := boot.Version(keyMetadata, 11)
+	if _, _, offered := boot.Offered(keyMetadata); !offered { // every broker has it, and no controller
+		return &connect.Error{
+			Address: boot.Addr(), Phase: inspect.PhaseRequest, Request: "Metadata",
+			Cause: "it does not offer Metadata: is this a controller's listener? A bootstrap server is a broker; a controller goes to --controller",
+		}
+	}
 	if !ok || version < oldestSafeMetadata {
 		return &connect.Error{
 			Address: boot.Addr(), Phase: inspect.PhaseRequest, Request: "Metadata",

@@ -56,7 +56,14 @@ func completionExamples(shell string) string {
 }
 
 // flagError says what a flag takes where the parser only says what it got.
-func flagError(_ *cobra.Command, err error) error {
+func flagError(cmd *cobra.Command, err error) error {
+	// To the root, flags of a command that it does not have are unknown; what is wrong
+	// is the command.
+	if !cmd.HasParent() {
+		if wrong := noSuchCommand(cmd, cmd.Flags().Args()); wrong != nil {
+			return wrong
+		}
+	}
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) {
 		return usageError{err}

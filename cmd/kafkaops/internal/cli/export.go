@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"net"
 	"regexp"
+	"strings"
 	"syscall"
 	"time"
 
@@ -23,6 +25,7 @@ type exportOptions struct {
 	groups, groupsExclude                       string
 	partitionDetail, replicaDetail, groupDetail string
 	clusterLabel                                string
+	logLevel, logFormat                         string
 	web                                         exporter.Web
 }
 
@@ -39,7 +42,9 @@ and high watermark and the ISRs every --sample-interval.
 What was not observed is absent, never stale. It starts before Kafka does and
 outlives it. SIGTERM ends it with exit code 0.
 
-Filters are regular expressions (RE2) that match the whole name.`,
+Filters are regular expressions (RE2) that match the whole name: --topics 'pay.*',
+not pay. They bound every figure, sums over brokers and the cluster too. Where
+--web.config.file asks for a password, all pages do: /healthz and /readyz too.`,
 		Example: `  kafkaops export -b kafka-1:9092,kafka-2:9092
   kafkaops export -b kafka-1:9092 --replica-metrics unhealthy --topics-exclude '_.*' --web.config.file web.yml`,
 		Args: noArguments,
@@ -50,21 +55,26 @@ Filters are regular expressions (RE2) that match the whole name.`,
 			return o.run(cmd.Context(), env)
 		},
 	}
+	cmd.SetFlagErrorFunc(foreignFlag)
 	o.registerConnection(cmd, env)
 	f := cmd.Flags()
 	f.DurationVar(&o.collectInterval, "collect-interval", exporter.DefaultCollectInterval, "time between collections of everything")
 	f.DurationVar(&o.sampleInterval, "sample-interval", exporter.DefaultSampleInterval, "time between samples, for lags in time and ISR counters; longer on a large cluster")
 	f.DurationVar(&o.maxAge, "max-age", exporter.DefaultMaxAge, "what was observed longer ago is not served; where not given, no less than --collect-interval and --timeout together")
-	f.StringVar(&o.topics, "topics", "", "only topics that match the `regexp`")
-	f.StringVar(&o.topicsExclude, "topics-exclude", "", "no topics that match the `regexp`")
-	f.StringVar(&o.groups, "groups", "", "only groups that match the `regexp`")
-	f.StringVar(&o.groupsExclude, "groups-exclude", "", "no groups that match the `regexp`")
+	f.StringVar(&o.topics, "topics", "", "only topics whose whole name matches the `regexp`")
+	f.StringVar(&o.topicsExclude, "topics-exclude", "", "no topics whose whole name matches the `regexp`")
+	f.StringVar(&o.groups, "groups", "", "only groups whose whole name matches the `regexp`")
+	f.StringVar(&o.groupsExclude, "groups-exclude", "", "no groups whose whole name matches the `regexp`")
 	for _, d := range o.details() {
 		f.StringVar(d.value, d.flag, string(exporter.DetailAll), d.usage)
 		complete(cmd, d.flag, string(exporter.DetailAll), string(exporter.DetailUnhealthy), string(exporter.DetailNone))
 	}
 	f.StringVar(&o.clusterLabel, "cluster-label", "", "put a label cluster with this `value` on every series")
 	// As every exporter of the Prometheus project has them.
+	f.StringVar(&o.logLevel, "log.level", "info", "log no less than this `level`: debug, info, warn or error")
+	f.StringVar(&o.logFormat, "log.format", "logfmt", "`format` of the log: logfmt or json")
+	complete(cmd, "log.level", "debug", "info", "warn", "error")
+	complete(cmd, "log.format", "logfmt", "json")
 	f.StringSliceVar(&o.web.Listen, "web.listen-address", []string{":9308"}, "`address` to serve on; may be repeated")
 	f.BoolVar(&o.web.Systemd, "web.systemd-socket", false, "serve on the sockets that systemd hands over instead")
 	f.StringVar(&o.web.ConfigFile, "web.config.file", "", "TLS, client certificates and basic auth, by the exporter-toolkit's `file`")
@@ -99,6 +109,9 @@ func (o *exportOptions) details() []detailFlag {
 const minCollectInterval = time.Second
 
 func (o *exportOptions) check() error {
+	if err := o.checkTimeout(); err != nil {
+		return err
+	}
 	switch {
 	case o.collectInterval < minCollectInterval:
 		return usagef("--collect-interval %s is too short: the least is %s", o.collectInterval, minCollectInterval)
@@ -112,7 +125,46 @@ func (o *exportOptions) check() error {
 	case len(o.web.Listen) == 0 && !o.web.Systemd:
 		return usagef("--web.listen-address: an empty address")
 	}
-	return o.checkTimeout()
+	return o.checkListen()
+}
+
+// checkListen finds what can be no address. One that is in use is found later.
+func (o *exportOptions) checkListen() error {
+	if o.web.Systemd {
+		return nil
+	}
+	for _, address := range o.web.Listen {
+		if strings.HasPrefix(address, "vsock://") { // the toolkit's
+			continue
+		}
+		_, port, err := net.SplitHostPort(address)
+		if err == nil {
+			_, err = net.LookupPort("tcp", port)
+		}
+		if err != nil {
+			return usagef("--web.listen-address: %q is not [host]:port, such as :9308", address)
+		}
+	}
+	return nil
+}
+
+// logger logs to stderr.
+func (o *exportOptions) logger(env Env) (*slog.Logger, error) {
+	var level slog.Level
+	switch o.logLevel {
+	case "debug", "info", "warn", "error":
+		_ = level.UnmarshalText([]byte(o.logLevel)) // it is one
+	default:
+		return nil, usagef("--log.level %q: use debug, info, warn or error", o.logLevel)
+	}
+	h := &slog.HandlerOptions{Level: level}
+	switch o.logFormat {
+	case "logfmt":
+		return slog.New(slog.NewTextHandler(env.Terminal.Err, h)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(env.Terminal.Err, h)), nil
+	}
+	return nil, usagef("--log.format %q: use logfmt or json", o.logFormat)
 }
 
 // leastMaxAge is how old a collection can be when the next one has waited for a broker
@@ -124,8 +176,12 @@ func (o *exportOptions) exporterOptions(env Env) (exporter.Options, error) {
 	out := exporter.Options{
 		CollectInterval: o.collectInterval, SampleInterval: o.sampleInterval, MaxAge: o.maxAge,
 		ClusterLabel: o.clusterLabel, Version: ownVersion(),
-		Log: slog.New(slog.NewTextHandler(env.Terminal.Err, nil)),
 	}
+	log, err := o.logger(env)
+	if err != nil {
+		return out, err
+	}
+	out.Log = log
 	for _, d := range o.details() {
 		detail, err := exporter.ParseDetail(*d.value)
 		if err != nil {
@@ -180,7 +236,7 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	options.Collect = &guarded{whole, stop}
 	options.Sample = &guarded{whole.Within(min(o.timeout, sampleTimeout(o.sampleInterval))), stop}
 	options.Log.Info("kafkaops export", "version", ownVersion(), "bootstrap", t.brokers.Bootstrap,
-		"collect", o.collectInterval, "sample", o.sampleInterval)
+		"collect", o.collectInterval, "sample", o.sampleInterval, "max-age", o.maxAge, "timeout", o.timeout)
 	if err := exporter.Serve(ctx, exporter.New(options), o.web); err != nil {
 		return err
 	}

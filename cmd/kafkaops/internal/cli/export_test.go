@@ -148,7 +148,7 @@ func TestExportMovesHouse(t *testing.T) {
 	entry := newForwarder(t, old.Addr(1))
 	s := place{}.start(t, entry.addr, quickly+"--command-config "+path)
 	url := "http://" + s.address(t) + "/metrics"
-	page(t, http.DefaultClient, url, holds("kafkaops_up 1", `kafka_broker_info{id="1",address="`+old.Addr(1)+`"} 1`))
+	page(t, http.DefaultClient, url, holds("kafkaops_up 1", `kafka_broker_info{id="1",address="`+old.Addr(1)+`",broker="1"} 1`))
 	if err := os.WriteFile(trust, after.PEM(), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestExportMovesHouse(t *testing.T) {
 	old.Close()
 	body := page(t, http.DefaultClient, url, holds(
 		"kafkaops_up 1", `kafka_broker_up{broker="3"} 1`,
-		`kafka_broker_info{id="1",address="`+fresh.Addr(1)+`"} 1`, `kafka_broker_info{id="3",address="`+fresh.Addr(3)+`"} 1`,
+		`kafka_broker_info{id="1",address="`+fresh.Addr(1)+`",broker="1"} 1`, `kafka_broker_info{id="3",address="`+fresh.Addr(3)+`",broker="3"} 1`,
 	))
 	if strings.Contains(body, old.Addr(1)) {
 		t.Errorf("an old address is still there:\n%s", body)
@@ -256,7 +256,6 @@ func TestExportWrongWeb(t *testing.T) {
 		{"no certificate", "tls_server_config: {cert_file: none.pem, key_file: none.pem}", "--web.config.file FILE", "kafkaops: web config file FILE: "},
 		{"a password in the clear", "basic_auth_users: {a: hush}", "--web.config.file FILE", "kafkaops: web config file FILE: "},
 		{"an address in use", "", "--web.listen-address 127.0.0.1" + busy, ""},
-		{"no address", "", "--web.listen-address nowhere", ""},
 	} {
 		path := writeFile(t, "web.yml", []byte(tt.file))
 		r := place{}.run(t.Context(), append([]string{"export", "-b", fakekafka.ClosedPort(t)}, strings.Fields(strings.ReplaceAll(tt.flags, "FILE", path))...)...)
@@ -272,6 +271,80 @@ func TestExportWrongWeb(t *testing.T) {
 		if strings.Contains(r.stderr, "hush") {
 			t.Errorf("%s: stderr shows a secret: %q", tt.name, r.stderr)
 		}
+	}
+}
+
+// TestExportMaxAge: where it is not given it is long enough for the intervals that
+// are; what is served does not come and go.
+func TestExportMaxAge(t *testing.T) {
+	t.Parallel()
+	for flags, want := range map[string]string{
+		"--timeout 10s": "30s", "--timeout 10s --collect-interval 30s": "40s", "--timeout 1m --collect-interval 1s": "1m1s",
+		"--timeout 10s --max-age 20s": "20s",
+	} {
+		p := place{}
+		s := p.start(t, fakekafka.ClosedPort(t), "export --web.listen-address 127.0.0.1:0 "+flags)
+		s.address(t)
+		r := s.interrupt()
+		if !strings.Contains(r.stderr, " max-age="+want+" ") {
+			t.Errorf("%q: want --max-age %s:\n%s", flags, want, r.stderr)
+		}
+	}
+}
+
+// TestExportLog: in the format and from the level on that were asked for, and no key
+// without a value.
+func TestExportLog(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct{ flags, wants, without string }{
+		{"", `level=WARN msg="not answered" `, `=""`},
+		{"--log.format json", `"level":"WARN","msg":"not answered",`, `:""`},
+		{"--log.level warn", `level=WARN msg="not answered" `, "level=INFO"},
+	} {
+		s := place{}.start(t, fakekafka.ClosedPort(t), quickly+tt.flags)
+		s.stderr.await(t, func(all string) bool { return strings.Contains(all, "not answered") })
+		if r := s.interrupt(); !strings.Contains(r.stderr, tt.wants) || strings.Contains(r.stderr, tt.without) {
+			t.Errorf("%q: want %q and no %q:\n%s", tt.flags, tt.wants, tt.without, r.stderr)
+		}
+	}
+}
+
+// TestForeignFlags: who comes from kafka_exporter is told what stands for its flags,
+// and each flag that the hint names is one of export's.
+func TestForeignFlags(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`--[a-z][a-z.-]+`)
+	own := newExportCmd(OS()).Flags()
+	lines := map[string]string{
+		"--sasl.username x": "--command-config", "--tls.ca-file x": "--command-config", "--no-sasl.handshake": "--command-config",
+		"--server.tls.enabled": "--web.config.file", "--kafka.server=x:9092": "-b",
+	}
+	for flag, hint := range foreign {
+		lines["--"+flag] = hint
+		for _, name := range named.FindAllString(hint, -1) {
+			if own.Lookup(strings.TrimPrefix(name, "--")) == nil {
+				t.Errorf("%s: %s is no flag of export", flag, name)
+			}
+		}
+	}
+	for line, hint := range lines {
+		r := place{}.run(t.Context(), append([]string{"export"}, strings.Fields(line)...)...)
+		flag, _, _ := strings.Cut(strings.Fields(line)[0], "=")
+		if want := "kafkaops: unknown flag: " + flag + ": "; r.code != exitUsage || !strings.HasPrefix(r.stderr, want) || !strings.Contains(r.stderr, hint) {
+			t.Errorf("%s: got %d, %q; want %d, %q … %q", line, r.code, r.stderr, exitUsage, want, hint)
+		}
+	}
+	if r := (place{}).run(t.Context(), "export", "--nosuch"); r.code != exitUsage || !strings.HasPrefix(r.stderr, "kafkaops: unknown flag: --nosuch\n") {
+		t.Errorf("--nosuch: got %+v", r)
+	}
+}
+
+// TestWrongCommandWithFlags: the command is what is wrong, not its flags.
+func TestWrongCommandWithFlags(t *testing.T) {
+	t.Parallel()
+	r := place{}.run(t.Context(), "exporter", "-b", "kafka-1:9092")
+	if want := "kafkaops: \"exporter\" is not a command of kafkaops; did you mean export?\n"; r.code != exitUsage || !strings.HasPrefix(r.stderr, want) {
+		t.Errorf("got %d, %q; want %q", r.code, r.stderr, want)
 	}
 }
 

@@ -140,7 +140,12 @@ var badValues = map[string]map[string]string{
 		"99ms": "--sample-interval 99ms is too short: the least is 100ms",
 		"11s":  "--sample-interval 11s is longer than --collect-interval 10s",
 	},
-	"max-age":           {"19s": "--max-age 19s is shorter than --collect-interval and --timeout together, 20s: nothing would be served while a broker is waited for"},
+	"max-age": {
+		"19s": "--max-age 19s is shorter than --collect-interval and --timeout together, 20s: nothing would be served while a broker is waited for",
+		"30":  `--max-age "30": use a duration such as 10s or 1m30s`,
+	},
+	"log.level":         {"loud": `--log.level "loud": use debug, info, warn or error`, "": `--log.level "": use debug, info, warn or error`},
+	"log.format":        {"text": `--log.format "text": use logfmt or json`},
 	"topics":            {"orders[": "--topics: error parsing regexp: missing closing ]: `[`"},
 	"topics-exclude":    {"(": "--topics-exclude: error parsing regexp: missing closing ): `(`"},
 	"groups":            {"*": "--groups: error parsing regexp: missing argument to repetition operator: `*`"},
@@ -150,7 +155,12 @@ var badValues = map[string]map[string]string{
 	"group-metrics":     {"All": `--group-metrics: "All" is none of all, unhealthy, none`},
 	// All values are good, and a file that cannot be used is no wrong usage.
 	"cluster-label": {}, "web.config.file": {},
-	"web.listen-address": {"": "--web.listen-address: an empty address"},
+	"web.listen-address": {
+		"":                  "--web.listen-address: an empty address",
+		"foo":               `--web.listen-address: "foo" is not [host]:port, such as :9308`,
+		":99999":            `--web.listen-address: ":99999" is not [host]:port, such as :9308`,
+		"127.0.0.1:9308,::": `--web.listen-address: "::" is not [host]:port, such as :9308`,
+	},
 
 	"max-lag": {"-1": "--max-lag -1: a lag is not negative", "10s": `--max-lag "10s": use a whole number`},
 	"nagios-unreachable": {

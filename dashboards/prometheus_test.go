@@ -112,16 +112,15 @@ var thresholds = []struct{ file, from, to string }{
 	{"replication.rules.yml", "kafka_broker_isr_shrinks_total[30000ms]", "kafka_broker_isr_shrinks_total[60000ms]"},
 	{"replication.rules.yml", "kafka_broker_isr_expands_total[30000ms]", "kafka_broker_isr_expands_total[60000ms]"},
 	{"groups.rules.yml", "max without (partition) (kafka_consumergroup_lag_seconds) > 300", "max without (partition) (kafka_consumergroup_lag_seconds) > 5"},
-	{"cluster.rules.yml", "kafka_cluster_quorum_voter_lag_records < 100", "kafka_cluster_quorum_voter_lag_records < 20"},
 }
 
 var (
-	durationsRE = regexp.MustCompile(`(\b(?:for|interval): |\[|\boffset )(\d+[smhd])\b`)
+	durationsRE = regexp.MustCompile(`(\b(?:for|keep_firing_for|interval): |\[|\boffset )(\d+[smhd])\b`)
 	dayRE       = regexp.MustCompile(`^(\d+)d$`)
 )
 
 // faster are the rules of a file as a show runs them. That is all that is altered:
-//   - every for:, interval:, [range] and offset is divided by scale;
+//   - every for:, keep_firing_for:, interval:, [range] and offset is divided by scale;
 //   - a for: is longestFor at most;
 //   - the thresholds above.
 func faster(t *testing.T, file, text string) string {

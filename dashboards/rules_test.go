@@ -167,7 +167,7 @@ func TestRunbook(t *testing.T) {
 				t.Errorf("%s has no %s", name, a)
 			}
 		}
-		if got, want := r.Annotations["runbook_url"], "RUNBOOK.md#"+strings.ToLower(name); got != want {
+		if got, want := r.Annotations["runbook_url"], "https://github.com/kafkaops/kafkaops/blob/main/dashboards/RUNBOOK.md#"+strings.ToLower(name); got != want {
 			t.Errorf("%s: runbook_url is %s, want %s", name, got, want)
 		}
 		text, ok := sections[name]
@@ -192,6 +192,65 @@ func TestRunbook(t *testing.T) {
 	for name := range sections {
 		if _, ok := alerts[name]; !ok {
 			t.Errorf("RUNBOOK.md, %s: there is no such alert", name)
+		}
+	}
+}
+
+// TestAlertmanagerExample: what RUNBOOK.md shows is YAML, of alerts that there are, by
+// labels that they have.
+func TestAlertmanagerExample(t *testing.T) {
+	text, err := os.ReadFile("RUNBOOK.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "\n```yaml\n")
+	block, _, ok := strings.Cut(block, "\n```\n")
+	var doc struct {
+		Route struct {
+			Receiver string
+			GroupBy  []string `yaml:"group_by"`
+		}
+		InhibitRules []struct {
+			Source []string `yaml:"source_matchers"`
+			Target []string `yaml:"target_matchers"`
+			Equal  []string
+		} `yaml:"inhibit_rules"`
+		Receivers []struct{ Name string }
+	}
+	decoder := yaml.NewDecoder(strings.NewReader(block))
+	decoder.KnownFields(true)
+	if err := decoder.Decode(&doc); err != nil || !ok {
+		t.Fatalf("no block of YAML: %v", err)
+	}
+	if len(doc.Receivers) != 1 || doc.Receivers[0].Name != doc.Route.Receiver {
+		t.Errorf("the route's receiver is none of %v", doc.Receivers)
+	}
+	alerts := map[string]rule{}
+	for _, r := range allRules(t) {
+		alerts[r.Alert] = r
+	}
+	matcher := regexp.MustCompile(`^alertname(=~|!~)"(.+)"$`)
+	for _, inhibit := range doc.InhibitRules {
+		for _, m := range slices.Concat(inhibit.Source, inhibit.Target) {
+			parts := matcher.FindStringSubmatch(m)
+			if parts == nil {
+				t.Errorf("%s is no matcher of alertname", m)
+				continue
+			}
+			names := regexp.MustCompile("^(?:" + parts[2] + ")$")
+			if !slices.ContainsFunc(slices.Collect(maps.Keys(alerts)), names.MatchString) {
+				t.Errorf("%s matches no alert", m)
+			}
+			for name := range strings.SplitSeq(parts[2], "|") {
+				if r, ok := alerts[name]; name != "Kafka.+" && !ok {
+					t.Errorf("there is no alert %s", name)
+				} else if slices.Contains(inhibit.Equal, "broker") && !strings.Contains(r.Annotations["summary"], "$labels.broker") {
+					t.Errorf("%s has no broker, and the rule is by broker", name)
+				}
+			}
+		}
+		if len(inhibit.Source) == 0 || len(inhibit.Target) == 0 || !slices.Contains(inhibit.Equal, "instance") {
+			t.Errorf("%+v: one side is empty, or two exporters mix", inhibit)
 		}
 	}
 }

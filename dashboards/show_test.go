@@ -243,9 +243,9 @@ func TestShow(t *testing.T) {
 		if !early.Before(left) {
 			t.Error("LEO − HW growing did not fire before the replica left the ISR")
 		}
-		w.fires(2*time.Minute, "KafkaUnderReplicated", "KafkaAtMinISR", "KafkaOfflinePartitions", "KafkaBrokerFenced", "KafkaPreferredLeadersLost")
+		w.fires(2*time.Minute, "KafkaUnderReplicated", "KafkaAtMinISR", "KafkaOfflinePartitions", "KafkaBrokerDown", "KafkaPreferredLeadersLost")
 		w.onlyThese("follower paused", began, "KafkaUncommittedGrowing", "KafkaUnderReplicated", "KafkaAtMinISR",
-			"KafkaOfflinePartitions", "KafkaBrokerFenced", "KafkaPreferredLeadersLost")
+			"KafkaOfflinePartitions", "KafkaBrokerDown", "KafkaPreferredLeadersLost")
 		c.Kill(t, 2)
 		w.fires(time.Minute, "KafkaUnderMinISR")
 		// Broker 3 has not what broker 2 has, and is all that is left of one topic.

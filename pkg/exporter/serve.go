@@ -32,14 +32,14 @@ func (w Web) Check() error {
 	case strings.HasPrefix(err.Error(), "crypto/bcrypt: "): // which does not say of what
 		return fmt.Errorf("web config file %s: a password in basic_auth_users is not a bcrypt hash (%w); htpasswd -nB USER makes one", w.ConfigFile, err)
 	}
-	return fmt.Errorf("web config file %s: %w", w.ConfigFile, oneLine{err})
+	return fmt.Errorf("web config file %s: %w", w.ConfigFile, oneLineError{err})
 }
 
-// oneLine is an error whose text is in one line; YAML's is not.
-type oneLine struct{ error }
+// oneLineError is an error whose text is in one line; YAML's is not.
+type oneLineError struct{ error }
 
-func (e oneLine) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
-func (e oneLine) Unwrap() error { return e.error }
+func (e oneLineError) Error() string { return strings.Join(strings.Fields(e.error.Error()), " ") }
+func (e oneLineError) Unwrap() error { return e.error }
 
 // Limits of the server, so that nobody holds it up for long.
 const (

@@ -111,6 +111,9 @@ var thresholds = []struct{ file, from, to string }{
 	// So long that a paused broker leaves and comes back on a busy machine too.
 	{"replication.rules.yml", "kafka_broker_isr_shrinks_total[30000ms]", "kafka_broker_isr_shrinks_total[60000ms]"},
 	{"replication.rules.yml", "kafka_broker_isr_expands_total[30000ms]", "kafka_broker_isr_expands_total[60000ms]"},
+	// As long as the rules over partitions: a broker takes no less to start where time runs
+	// faster.
+	{"cluster.rules.yml", "and kafka_broker_out_of_sync_replicas > 0\n        for: 18000ms", "and kafka_broker_out_of_sync_replicas > 0\n        for: 30000ms"},
 	{"groups.rules.yml", "max without (partition) (kafka_consumergroup_lag_seconds) > 300", "max without (partition) (kafka_consumergroup_lag_seconds) > 5"},
 }
 

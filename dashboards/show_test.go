@@ -174,6 +174,7 @@ func TestShow(t *testing.T) {
 	c.CreateTopic(t, "load", [][]int32{{1, 2, 3}, {2, 1, 3}}, minISR)
 	c.CreateTopic(t, "other", [][]int32{{3, 1, 2}, {3, 2, 1}}, minISR)
 	c.CreateTopic(t, "single", [][]int32{{3}}, nil)
+	c.CreateTopic(t, "tight", [][]int32{{1, 2}}, minISR) // built without headroom
 	c.CreateTopic(t, "unclean", [][]int32{{2, 3}}, map[string]string{"unclean.leader.election.enable": "true"})
 	load(t, c, "load")
 	consume(t, c, "readers", "load", 100_000)

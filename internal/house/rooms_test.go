@@ -61,20 +61,27 @@ var rooms = []room{
 	{dir: "pkg/embedded/controller", ours: []string{"internal/kraft", "pkg/embedded/metadata"}, pure: true},
 	{dir: "pkg/embedded/group", ours: []string{"pkg/embedded/record"}, pure: true},
 	{dir: "pkg/embedded/txn", ours: []string{"pkg/embedded/record"}, pure: true},
+	{dir: "pkg/embedded/machine", pure: true},
 	{dir: "pkg/embedded/node", ours: []string{
-		"pkg/embedded/controller", "pkg/embedded/group", "pkg/embedded/logstate", "pkg/embedded/metadata",
+		"internal/kraft", "pkg/embedded/group", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
 		"pkg/embedded/record", "pkg/embedded/replica", "pkg/embedded/storage", "pkg/embedded/txn", "pkg/embedded/vfs",
-		"pkg/embedded/wire",
+	}, pure: true},
+	{dir: "pkg/embedded/quorum", ours: []string{
+		"internal/kraft", "pkg/embedded/controller", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
+		"pkg/embedded/record", "pkg/embedded/storage", "pkg/embedded/vfs",
 	}, pure: true},
 	{dir: "pkg/embedded/broker", ours: []string{
-		"pkg/embedded/node", "pkg/embedded/storage", "pkg/embedded/vfs", "pkg/embedded/wire",
+		"pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/storage", "pkg/embedded/vfs",
+		"pkg/embedded/wire",
 	}},
 	{dir: "pkg/embedded/sim", ours: []string{
-		"pkg/embedded/logstate", "pkg/embedded/metadata", "pkg/embedded/node", "pkg/embedded/record", "pkg/embedded/storage",
-		"pkg/embedded/vfs", "pkg/embedded/wire",
-	}},
+		"internal/kraft", "pkg/embedded/controller", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
+		"pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/record", "pkg/embedded/replica", "pkg/embedded/storage",
+		"pkg/embedded/vfs",
+	}, pure: true},
 	{dir: "pkg/embedded", ours: []string{
-		"pkg/embedded/broker", "pkg/embedded/node", "pkg/embedded/storage", "pkg/embedded/vfs",
+		"pkg/embedded/broker", "pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/storage",
+		"pkg/embedded/vfs",
 	}},
 	{dir: "pkg/embedded/embeddedtest", ours: []string{"pkg/embedded"}},
 
@@ -125,7 +132,8 @@ var libraries = []library{
 		what:     "the codec kmsg",
 		prefixes: []string{"github.com/twmb/franz-go/pkg/kmsg"},
 		rooms: append([]string{
-			"internal/fakekafka", "pkg/embedded/node", "pkg/embedded/sim", "pkg/embedded/wire",
+			"internal/fakekafka", "pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/sim",
+			"pkg/embedded/wire",
 		}, clientRooms...),
 	},
 	{

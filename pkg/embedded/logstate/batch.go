@@ -12,13 +12,14 @@ const (
 	NoOffset Offset = -1
 	NoEpoch  Epoch  = -1
 
-	NoProducerID    int64 = -1
-	NoProducerEpoch int16 = -1
-	NoSequence      int32 = -1
+	NoProducerID       int64 = -1
+	NoProducerEpoch    int16 = -1
+	NoSequence         int32 = -1
+	NoCoordinatorEpoch int32 = -1
 )
 
-// Batch is what a record batch's header says, as far as a log's state depends
-// on it. The offsets of a batch that is not yet in a log are those that its
+// Batch is what a record batch says, as far as a log's state depends on it: its
+// header, and of a transaction's marker the record. The offsets of a batch that is not yet in a log are those that its
 // producer gave it: 0 to the number of its records - 1.
 type Batch struct {
 	BaseOffset, LastOffset Offset
@@ -34,6 +35,9 @@ type Batch struct {
 	MaxTimestampMs int64
 	Transactional  bool
 	Control        bool
+	// CoordinatorEpoch is what the marker of a control batch says
+	// (EndTransactionMarker). It means nothing in other batches.
+	CoordinatorEpoch int32
 }
 
 // NextOffset is the offset after the batch.

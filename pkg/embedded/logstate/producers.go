@@ -39,6 +39,9 @@ type Producer struct {
 	Epoch int16
 	// LastTimestampMs is of the newest batch; by it storage forgets idle producers.
 	LastTimestampMs int64
+	// CoordinatorEpoch is the transaction coordinator's that wrote the last marker,
+	// NoCoordinatorEpoch before the first one.
+	CoordinatorEpoch int32
 	// TxnStart is where the open transaction began, NoOffset if none is open.
 	TxnStart Offset
 
@@ -188,7 +191,9 @@ func (ps *Producers) Apply(b Batch) {
 	}
 	p := ps.byID[b.ProducerID]
 	if p == nil {
-		p = ps.entry(b.ProducerID, &Producer{ID: b.ProducerID, Epoch: NoProducerEpoch, TxnStart: NoOffset})
+		p = ps.entry(b.ProducerID, &Producer{
+			ID: b.ProducerID, Epoch: NoProducerEpoch, CoordinatorEpoch: NoCoordinatorEpoch, TxnStart: NoOffset,
+		})
 	}
 	if p.Epoch != b.ProducerEpoch {
 		p.Epoch, p.nKept = b.ProducerEpoch, 0
@@ -196,6 +201,8 @@ func (ps *Producers) Apply(b Batch) {
 	p.LastTimestampMs = b.MaxTimestampMs
 	switch {
 	case b.Control:
+		// A later transaction keeps it (ProducerStateEntry.update).
+		p.CoordinatorEpoch = b.CoordinatorEpoch
 		ps.endTxn(p)
 		return
 	case b.Transactional && p.TxnStart == NoOffset:

@@ -187,6 +187,29 @@ func TestProducersFollowTheLog(t *testing.T) {
 	})
 }
 
+// The coordinator's epoch of the last marker stays known, in the next transaction
+// and in a new producer epoch too.
+func TestCoordinatorEpoch(t *testing.T) {
+	t.Parallel()
+	ps := &Producers{}
+	marker := Batch{BaseOffset: 1, LastOffset: 1, ProducerID: 9, BaseSequence: NoSequence, Control: true, CoordinatorEpoch: 6}
+	for i, tt := range []struct {
+		b    Batch
+		want int32
+	}{
+		{batch(0, 0, 0, 1), NoCoordinatorEpoch},
+		{marker, 6},
+		{batch(2, 0, 1, 1), 6},
+		{batch(3, 1, 0, 1), 6},
+	} {
+		ps.Apply(tt.b)
+		*ps = NewProducers(ps.Snapshot())
+		if got := ps.Snapshot()[0].CoordinatorEpoch; got != tt.want {
+			t.Errorf("after batch %d: %d, want %d", i, got, tt.want)
+		}
+	}
+}
+
 func end(log []Batch) Offset {
 	if len(log) == 0 {
 		return 0

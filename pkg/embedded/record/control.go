@@ -130,6 +130,30 @@ func AppendControl(dst []byte, opts Options, timestampMs int64, cs ...Control) (
 	return b.AppendTo(dst, nil)
 }
 
+// EndTxn returns the marker of a control batch, false if it holds none: it is
+// another control batch, is empty since compaction took the marker, or cannot be
+// read. It allocates nothing.
+func (b Batch) EndTxn() (EndTxn, bool) {
+	// Kafka writes and takes control batches plain.
+	if !b.Control() || b.Codec() != None || b.Count() < 1 {
+		return EndTxn{}, false
+	}
+	var r Record
+	if _, reason := r.parse(b.body(), b); reason != "" || len(r.Key) < 4 {
+		return EndTxn{}, false
+	}
+	t := ControlType(binary.BigEndian.Uint16(r.Key[2:]))
+	if t != TypeAbort && t != TypeCommit {
+		return EndTxn{}, false
+	}
+	d := fields{all: r.Value, rest: r.Value}
+	if d.int16() < 0 {
+		return EndTxn{}, false
+	}
+	e := EndTxn{Commit: t == TypeCommit, CoordinatorEpoch: d.int32()}
+	return e, !d.bad
+}
+
 var errControl = errors.New("value ends before its last field")
 
 // ParseControl reads a record of a control batch. Fields that a later version

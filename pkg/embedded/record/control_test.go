@@ -49,6 +49,39 @@ func TestControlRoundTrip(t *testing.T) {
 	}
 }
 
+// The marker of a transaction is found in its batch and in nothing else.
+func TestEndTxnOfBatch(t *testing.T) {
+	t.Parallel()
+	control := func(cs ...Control) Batch {
+		buf, err := AppendControl(nil, Options{}, testNowMs, cs...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return buf
+	}
+	commit := EndTxn{Commit: true, CoordinatorEpoch: 7}
+	cut := control(commit)
+	for _, tt := range []struct {
+		name string
+		b    Batch
+		want EndTxn
+		ok   bool
+	}{
+		{"commit", control(commit), commit, true},
+		{"abort", control(EndTxn{CoordinatorEpoch: -1}), EndTxn{CoordinatorEpoch: -1}, true},
+		{"with bytes behind, as a segment has", append(control(commit), control(EndTxn{})...), commit, true},
+		{"another control record", control(KRaftVersion{}), EndTxn{}, false},
+		{"empty", control(), EndTxn{}, false},
+		{"cut", cut[:len(cut)-3], EndTxn{}, false},
+		{"data", build(t, Options{}, Entry{Key: []byte{0, 0, 0, 1}, Value: []byte{0, 0, 0, 0, 0, 7}}), EndTxn{}, false},
+	} {
+		got, ok := tt.b.EndTxn()
+		if got != tt.want || ok != tt.ok {
+			t.Errorf("%s: %+v, %v, want %+v, %v", tt.name, got, ok, tt.want, tt.ok)
+		}
+	}
+}
+
 // However a value is cut or goes on, it is read or refused.
 func TestParseControlRefuses(t *testing.T) {
 	t.Parallel()

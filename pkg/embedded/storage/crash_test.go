@@ -178,6 +178,7 @@ func (w *world) append() {
 		n := 1 + w.rng.IntN(3)
 		if id := w.rng.Int64N(4); id > 0 {
 			opts.Producer = &record.Producer{ID: id, BaseSequence: w.seqs[id]}
+			opts.Transactional = id == 3
 			w.seqs[id] += int32(n)
 		}
 		var es []record.Entry
@@ -191,6 +192,11 @@ func (w *world) append() {
 		b := build(w.tb, opts, es...)
 		p, w.may = append(p, b...), append(w.may, b)
 		next = Offset(b.NextOffset())
+		if opts.Transactional && w.rng.IntN(2) == 0 {
+			m := marker(w.tb, next, w.epoch, 3, record.EndTxn{Commit: w.rng.IntN(2) == 0, CoordinatorEpoch: w.rng.Int32N(100)})
+			p, w.may = append(p, m...), append(w.may, m)
+			next = Offset(m.NextOffset())
+		}
 	}
 	must(w.tb, w.l.Append(p, testNowMs))
 }

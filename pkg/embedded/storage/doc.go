@@ -85,7 +85,8 @@
 //
 // A producer's state after a restart holds its last batch, not its last five:
 // Kafka's snapshots keep no more. What was appended after the snapshot that was
-// read is known in full.
+// read is known in full. That batch's timestamp is the producer's last one, a
+// marker's where a transaction has ended.
 //
 // The order of writes is what makes recovery simple. A segment's name is durable
 // before anything is written to it; a truncation is durable before it returns, and
@@ -94,6 +95,5 @@
 //
 // # What it does not do
 //
-// Compaction, remote tiers, the coordinator epoch of transactions (-1 in
-// snapshots), __cluster_metadata. It judges no records: see package record.
+// Compaction, remote tiers, __cluster_metadata. It judges no records: see package record.
 package storage

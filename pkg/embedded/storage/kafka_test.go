@@ -17,7 +17,9 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
 
-// mixed appends batches of every codec, some of idempotent producers, in two epochs.
+// mixed appends batches of every codec, in two epochs: some of an idempotent
+// producer, 1001, some of transactions of 1002, which are committed or aborted in
+// turn; the last one stays open.
 func mixed(tb testing.TB, l *Log, n int) {
 	tb.Helper()
 	seqs := map[int64]int32{}
@@ -25,6 +27,7 @@ func mixed(tb testing.TB, l *Log, n int) {
 		opts := record.Options{BaseOffset: int64(l.End()), LeaderEpoch: int32(3 + 2*i/n), Codec: record.Codec(i % 5)}
 		if id := int64(1000 + i%3); i%3 > 0 {
 			opts.Producer = &record.Producer{ID: id, BaseSequence: seqs[id]}
+			opts.Transactional = id == 1002
 			seqs[id] += 4
 		}
 		var es []record.Entry
@@ -34,7 +37,21 @@ func mixed(tb testing.TB, l *Log, n int) {
 			})
 		}
 		must(tb, l.Append(build(tb, opts, es...), testNowMs))
+		if opts.Transactional && i%4 == 0 {
+			must(tb, l.Append(marker(tb, l.End(), opts.LeaderEpoch, 1002, record.EndTxn{Commit: i%8 == 0, CoordinatorEpoch: int32(i)}), testNowMs))
+		}
 	}
+}
+
+// marker is the batch that ends a producer's transaction.
+func marker(tb testing.TB, at Offset, epoch int32, producer int64, e record.EndTxn) record.Batch {
+	tb.Helper()
+	b, err := record.AppendControl(nil, record.Options{
+		BaseOffset: int64(at), LeaderEpoch: epoch, Transactional: true,
+		Producer: &record.Producer{ID: producer, BaseSequence: record.NoSequence},
+	}, testNowMs, e)
+	must(tb, err)
+	return b
 }
 
 // kafka-dump-log reads all that we write, and has nothing to say against it.
@@ -47,7 +64,8 @@ func TestDumpLogReadsOurs(t *testing.T) {
 	l := create(t, d, cfg)
 	mixed(t, l, 300)
 	// One segment begins where a follower's log was cut.
-	must(t, l.TruncateTo(l.End()-40, testNowMs))
+	bs := batches(readAll(t, l, 1<<20))
+	must(t, l.TruncateTo(Offset(bs[len(bs)-10].BaseOffset()), testNowMs))
 	end := l.End()
 	mixed(t, l, 30)
 	segments := len(l.segs)
@@ -90,7 +108,8 @@ func TestDumpLogReadsOurs(t *testing.T) {
 		t.Errorf("%d of %d indexes passed the sanity check", n, len(files[indexSuffix])+len(files[timeIndexSuffix]))
 	}
 	last := text[strings.LastIndex(text, "$ "):]
-	for _, want := range []string{"producerId: 1001", "producerId: 1002", "producerEpoch: 0", "coordinatorEpoch: -1", "currentTxnFirstOffset: OptionalLong.empty"} {
+	for _, want := range []string{"producerId: 1001", "producerId: 1002", "producerEpoch: 0", "coordinatorEpoch: -1", "coordinatorEpoch: 20",
+		"currentTxnFirstOffset: OptionalLong.empty", "currentTxnFirstOffset: OptionalLong["} {
 		if !strings.Contains(last, want) {
 			t.Errorf("snapshots: no %q in\n%s", want, last)
 		}

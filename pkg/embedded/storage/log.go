@@ -207,19 +207,27 @@ func (l *Log) put(p []byte, nowMs int64) error {
 		if err := seg.track(b, at+int64(s.At()), int64(len(b)), l.cfg.IndexIntervalBytes); err != nil {
 			return err
 		}
-		l.producers.Apply(stateOf(b))
+		l.producers.Apply(StateOf(b))
 		l.end = seg.next
 	}
 	return nil
 }
 
-// stateOf is what a batch's header says to logstate.
-func stateOf(b record.Batch) logstate.Batch {
-	return logstate.Batch{
+// StateOf is what a batch says to logstate. A control batch whose marker is gone,
+// by compaction, speaks of no producer (ProducerAppendInfo.append).
+func StateOf(b record.Batch) logstate.Batch {
+	s := logstate.Batch{
 		BaseOffset: Offset(b.BaseOffset()), LastOffset: Offset(b.LastOffset()), LeaderEpoch: Epoch(b.LeaderEpoch()),
 		ProducerID: b.ProducerID(), ProducerEpoch: b.ProducerEpoch(), BaseSequence: b.BaseSequence(),
 		MaxTimestampMs: b.MaxTimestampMs(), Transactional: b.Transactional(), Control: b.Control(),
 	}
+	if s.Control {
+		marker, ok := b.EndTxn()
+		if s.CoordinatorEpoch = marker.CoordinatorEpoch; !ok {
+			s.ProducerID = logstate.NoProducerID
+		}
+	}
+	return s
 }
 
 // rollDue is LogSegment.shouldRoll for a batch that comes after pending bytes.

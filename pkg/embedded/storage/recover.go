@@ -145,7 +145,7 @@ func (l *Log) recover(i int, epochsKnown bool) error {
 		if e := Epoch(h.LeaderEpoch()); e > l.epochs.LatestEpoch() {
 			l.epochs.Assign(e, Offset(h.BaseOffset()))
 		}
-		l.producers.Apply(stateOf(h))
+		l.producers.Apply(StateOf(h))
 		return nil
 	}
 	window := make([]byte, scanWindow)

@@ -16,7 +16,6 @@ const (
 	snapshotHeadBytes  = 10 // version, CRC, count
 	snapshotEntryBytes = 46
 	snapshotCRCFrom    = 6
-	noCoordinatorEpoch = -1
 )
 
 // appendSnapshot writes producers as ProducerStateManager.writeSnapshot does.
@@ -38,8 +37,7 @@ func appendSnapshot(dst []byte, producers []logstate.Producer) []byte {
 		dst = be.AppendUint64(dst, uint64(last.LastOffset))
 		dst = be.AppendUint32(dst, uint32(last.LastOffset-last.BaseOffset))
 		dst = be.AppendUint64(dst, uint64(p.LastTimestampMs))
-		coordinator := int32(noCoordinatorEpoch)
-		dst = be.AppendUint32(dst, uint32(coordinator))
+		dst = be.AppendUint32(dst, uint32(p.CoordinatorEpoch))
 		dst = be.AppendUint64(dst, uint64(p.TxnStart))
 	}
 	b := dst[start:]
@@ -65,7 +63,7 @@ func parseSnapshot(b []byte) ([]logstate.Producer, error) {
 	for e := b[snapshotHeadBytes:]; len(e) > 0; e = e[snapshotEntryBytes:] {
 		p := logstate.Producer{
 			ID: int64(be.Uint64(e)), Epoch: int16(be.Uint16(e[8:])),
-			LastTimestampMs: int64(be.Uint64(e[26:])), TxnStart: Offset(be.Uint64(e[38:])),
+			LastTimestampMs: int64(be.Uint64(e[26:])), CoordinatorEpoch: int32(be.Uint32(e[34:])), TxnStart: Offset(be.Uint64(e[38:])),
 		}
 		last, delta := Offset(be.Uint64(e[14:])), Offset(int32(be.Uint32(e[22:])))
 		if last != NoOffset {

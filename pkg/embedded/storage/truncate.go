@@ -188,7 +188,7 @@ func (l *Log) replayProducers(from, to Offset) error {
 		}
 		_, _, err = s.firstFrom(w, func(h record.Batch) bool {
 			if base := Offset(h.BaseOffset()); base >= from && base < to {
-				l.producers.Apply(stateOf(h))
+				l.producers.Apply(StateOf(h))
 			}
 			return Offset(h.BaseOffset()) >= to
 		})

@@ -188,15 +188,20 @@ func TestSetStart(t *testing.T) {
 	checkIndexes(t, l)
 }
 
-// Idle producers are forgotten by time.
+// Idle producers are forgotten by time, but none with an open transaction.
 func TestExpireProducers(t *testing.T) {
 	t.Parallel()
 	_, _, l := newLog(t, small())
 	mixed(t, l, 30)
 	before := l.producers.Len()
 	l.ExpireProducers(testNowMs + 1_000_000)
-	if before == 0 || l.producers.Len() != 0 {
+	if _, open := l.producers.FirstUnstable(); !open || before != 2 || l.producers.Len() != 1 {
 		t.Errorf("%d producers, then %d", before, l.producers.Len())
+	}
+	must(t, l.Append(marker(t, l.End(), 5, 1002, record.EndTxn{}), testNowMs))
+	l.ExpireProducers(testNowMs + 1_000_000)
+	if l.producers.Len() != 0 {
+		t.Errorf("%d producers after the transaction", l.producers.Len())
 	}
 }
 
@@ -204,14 +209,14 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	t.Parallel()
 	var ps logstate.Producers
 	ps.Apply(logstate.Batch{ProducerID: 7, ProducerEpoch: 2, BaseOffset: 10, LastOffset: 13, BaseSequence: 5, MaxTimestampMs: 99, Transactional: true})
-	ps.Apply(logstate.Batch{ProducerID: 9, ProducerEpoch: 1, BaseOffset: 14, LastOffset: 14, BaseSequence: -1, MaxTimestampMs: 98, Control: true})
+	ps.Apply(logstate.Batch{ProducerID: 9, ProducerEpoch: 1, BaseOffset: 14, LastOffset: 14, BaseSequence: -1, MaxTimestampMs: 98, Control: true, CoordinatorEpoch: 77})
 	b := appendSnapshot(nil, ps.Snapshot())
 	got, err := parseSnapshot(b)
 	must(t, err)
 	if again := appendSnapshot(nil, got); !bytes.Equal(b, again) {
 		t.Errorf("% x\nthen\n% x", b, again)
 	}
-	if got[0].TxnStart != 10 || got[1].TxnStart != NoOffset || got[0].LastSequence() != 8 || len(got[1].Batches()) != 0 {
+	if got[0].TxnStart != 10 || got[1].TxnStart != NoOffset || got[0].LastSequence() != 8 || got[0].CoordinatorEpoch != -1 || got[1].CoordinatorEpoch != 77 || len(got[1].Batches()) != 0 {
 		t.Errorf("%+v", got)
 	}
 	for i := range b {

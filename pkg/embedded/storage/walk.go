@@ -22,7 +22,9 @@ type walker struct {
 	at     int64 // of the window in the file
 	filled int
 
-	header record.Batch // of the batch at start; only its first HeaderSize bytes are there for sure
+	// header is of the batch at start: only its first HeaderSize bytes are there for
+	// sure, and of a control batch all that fits the window.
+	header record.Batch
 	start  int64
 	size   int64
 	// bad says why no batch is at pos, with ErrCorrupt; nil at the end of the file.
@@ -52,13 +54,19 @@ func (w *walker) next() (bool, error) {
 		w.bad = fmt.Errorf("%w: byte %d: not a batch of magic 2", ErrCorrupt, w.pos)
 		return false, nil
 	}
+	// Of a control batch the record counts too; a marker's is some 20 bytes.
+	want := int64(record.HeaderSize)
+	if record.Batch(b).Control() {
+		want = min(int64(size), int64(len(w.window)))
+	}
 	if w.checkCRC {
+		// It may move the window, and b with it.
 		if err := w.crc(int64(size)); err != nil || w.bad != nil {
 			return false, err
 		}
-		if b, err = w.bytes(w.pos, record.HeaderSize); err != nil {
-			return false, err
-		}
+	}
+	if b, err = w.bytes(w.pos, want); err != nil {
+		return false, err
 	}
 	w.header, w.start, w.size = record.Batch(b), w.pos, int64(size)
 	w.pos += w.size

@@ -2,14 +2,18 @@ package storage
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
@@ -126,7 +130,8 @@ func TestOpenKafkas(t *testing.T) {
 	topic := fmt.Sprintf("storage-%d", time.Now().UnixNano())
 	tp := TopicPartition{Topic: topic}
 	c.CreateTopic(t, topic, [][]int32{{1}}, map[string]string{"segment.bytes": "1048576", "index.interval.bytes": "1000"})
-	produced := produceMixed(t, c, topic)
+	produceMixed(t, c, topic)
+	produced := transact(t, c, topic)
 
 	// Nothing is written any more, and nothing closed: what a kill would leave.
 	killed := copyDir(t, c.LogDirs(1)[0])
@@ -139,11 +144,93 @@ func TestOpenKafkas(t *testing.T) {
 			t.Errorf("open after a clean stop: %s", call)
 		}
 	}
+	sameFiles(t, c.LogDirs(1)[0], tp)
+}
+
+// transact commits a transaction, aborts one and leaves one open, and returns the
+// log's end. A transaction begins only when the marker of the one before is there.
+func transact(t *testing.T, c *kafkatest.Cluster, topic string) Offset {
+	t.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(c.Bootstrap()...), kgo.TransactionalID(topic), kgo.TransactionTimeout(10*time.Minute),
+		kgo.DefaultProduceTopic(topic))
+	must(t, err)
+	defer cl.Close()
+	for _, end := range []kgo.TransactionEndTry{kgo.TryCommit, kgo.TryAbort} {
+		must(t, cl.BeginTransaction())
+		must(t, cl.ProduceSync(t.Context(), kgo.StringRecord("a"), kgo.StringRecord("b")).FirstErr())
+		must(t, cl.EndTransaction(t.Context(), end))
+	}
+	must(t, cl.BeginTransaction())
+	r, err := cl.ProduceSync(t.Context(), kgo.StringRecord("open")).First()
+	must(t, err)
+	return Offset(r.Offset) + 1
+}
+
+// sameFiles scans what Kafka wrote, without its indexes and snapshots, and compares
+// those that this makes with Kafka's, byte for byte.
+func sameFiles(t *testing.T, kafkas string, tp TopicPartition) {
+	t.Helper()
+	root := copyDir(t, kafkas)
+	derived := func(root string) []string {
+		var all []string
+		for _, suffix := range []string{indexSuffix, timeIndexSuffix, snapshotSuffix} {
+			found, err := filepath.Glob(filepath.Join(root, tp.String(), "*"+suffix))
+			must(t, err)
+			all = append(all, found...)
+		}
+		return all
+	}
+	for _, name := range append(derived(root), filepath.Join(root, cleanShutdownFile), filepath.Join(root, recoveryCheckpoint)) {
+		must(t, os.Remove(name))
+	}
+	text, err := os.ReadFile(filepath.Join(root, metaProperties))
+	must(t, err)
+	cfg := DefaultConfig()
+	cfg.IndexIntervalBytes = 1000
+	opts := options(cfg)
+	opts.Identity = Identity{ClusterID: properties(string(text), "=")["cluster.id"], NodeID: 1}
+	d, err := Open(vfs.NewReal(root), opts, testNowMs)
+	must(t, err)
+	must(t, d.Close(1, testNowMs))
+	want := derived(kafkas)
+	if len(want) < 5 {
+		t.Fatalf("Kafka left %v", want)
+	}
+	for _, name := range want {
+		b, err := os.ReadFile(name)
+		must(t, err)
+		got, err := os.ReadFile(filepath.Join(root, tp.String(), filepath.Base(name)))
+		snapshot := strings.HasSuffix(name, snapshotSuffix)
+		switch {
+		case snapshot && errors.Is(err, fs.ErrNotExist):
+			// Of the beginning of a segment: a scan of all needs none.
+		case err != nil:
+			t.Error(err)
+		case snapshot && sortSnapshot(b) != sortSnapshot(got):
+			t.Errorf("%s: Kafka has\n%s\nnot\n%s", name, sortSnapshot(b), sortSnapshot(got))
+		case !snapshot && !bytes.Equal(b, got):
+			t.Errorf("%s: Kafka has\n% x\nnot\n% x", name, b, got)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(root, tp.String(), filepath.Base(want[len(want)-1]))); err != nil {
+		t.Errorf("no snapshot of the log's end: %v", err)
+	}
+}
+
+// sortSnapshot is a snapshot's count and entries, by producer: Kafka's are in the
+// order of a HashMap.
+func sortSnapshot(b []byte) string {
+	var entries []string
+	for e := range slices.Chunk(b[snapshotHeadBytes:], snapshotEntryBytes) {
+		entries = append(entries, fmt.Sprintf("%x", e))
+	}
+	slices.Sort(entries)
+	return fmt.Sprintf("%x %s", b[snapshotCRCFrom:snapshotHeadBytes], strings.Join(entries, "\n"))
 }
 
 // produceMixed sends 1.5 MiB in batches of every codec, idempotent ones too, and
-// returns how many records.
-func produceMixed(t *testing.T, c *kafkatest.Cluster, topic string) Offset {
+// keeps what is acknowledged in step with what was sent.
+func produceMixed(t *testing.T, c *kafkatest.Cluster, topic string) {
 	t.Helper()
 	meta := kmsg.NewPtrMetadataRequest()
 	meta.Topics = []kmsg.MetadataRequestTopic{{Topic: &topic}}
@@ -180,7 +267,6 @@ func produceMixed(t *testing.T, c *kafkatest.Cluster, topic string) Offset {
 		}
 		n += 3
 	}
-	return n
 }
 
 func copyDir(t *testing.T, from string) string {
@@ -237,7 +323,7 @@ func compareWithFiles(t *testing.T, root string, tp TopicPartition, end Offset, 
 	checkIndexes(t, l)
 	checkState(t, l, batches(want))
 	if clean {
-		if got, err := readSnapshot(counting, path.Join(tp.String(), fmt.Sprintf("%020d.snapshot", end))); err != nil || len(got) != 2 {
+		if got, err := readSnapshot(counting, path.Join(tp.String(), fmt.Sprintf("%020d.snapshot", end))); err != nil || len(got) != 3 {
 			t.Errorf("Kafka's snapshot: %v, %v", got, err)
 		}
 	}

@@ -132,7 +132,7 @@ func AppendControl(dst []byte, opts Options, timestampMs int64, cs ...Control) (
 
 // EndTxn returns the marker of a control batch, false if it holds none: it is
 // another control batch, is empty since compaction took the marker, or cannot be
-// read. It allocates nothing.
+// read.
 func (b Batch) EndTxn() (EndTxn, bool) {
 	// Kafka writes and takes control batches plain.
 	if !b.Control() || b.Codec() != None || b.Count() < 1 {

@@ -137,7 +137,7 @@ func FuzzIndex(f *testing.F) {
 func FuzzCheckpoints(f *testing.F) {
 	var ps logstate.Producers
 	ps.Apply(logstate.Batch{ProducerID: 7, ProducerEpoch: 2, LastOffset: 3, BaseSequence: 5, Transactional: true})
-	f.Add(appendSnapshot(nil, ps.Snapshot()))
+	f.Add(formatSnapshot(ps.Snapshot()))
 	f.Add([]byte("0\n2\norders 0 5\norders 1 7\n"))
 	f.Add([]byte("0\n2\n0 0\n3 17\n"))
 	f.Add([]byte("0\n-1\n"))
@@ -167,7 +167,7 @@ func FuzzCheckpoints(f *testing.F) {
 			switch {
 			case err != nil && !errors.Is(err, ErrCorrupt):
 				t.Error(err)
-			case err == nil && len(ps) > 0 && len(appendSnapshot(nil, ps)) != len(b):
+			case err == nil && len(ps) > 0 && len(formatSnapshot(ps)) != len(b):
 				t.Errorf("%d producers of %d bytes", len(ps), len(b))
 			}
 		})

@@ -112,8 +112,10 @@ func TestDumpLogReadsOurs(t *testing.T) {
 		t.Errorf("%d of %d indexes passed the sanity check", n, len(files[indexSuffix])+len(files[timeIndexSuffix]))
 	}
 	last := text[strings.LastIndex(text, "$ "):]
-	for _, want := range []string{"producerId: 1001", "producerId: 1002", "producerEpoch: 0", "coordinatorEpoch: -1", "coordinatorEpoch: 20",
-		"currentTxnFirstOffset: OptionalLong.empty", "currentTxnFirstOffset: OptionalLong["} {
+	for _, want := range []string{
+		"producerId: 1001", "producerId: 1002", "producerEpoch: 0", "coordinatorEpoch: -1", "coordinatorEpoch: 20",
+		"currentTxnFirstOffset: OptionalLong.empty", "currentTxnFirstOffset: OptionalLong[",
+	} {
 		if !strings.Contains(last, want) {
 			t.Errorf("snapshots: no %q in\n%s", want, last)
 		}

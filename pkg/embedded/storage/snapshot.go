@@ -18,10 +18,10 @@ const (
 	snapshotCRCFrom    = 6
 )
 
-// appendSnapshot writes producers as ProducerStateManager.writeSnapshot does.
-func appendSnapshot(dst []byte, producers []logstate.Producer) []byte {
-	start := len(dst)
+// formatSnapshot writes producers as ProducerStateManager.writeSnapshot does.
+func formatSnapshot(producers []logstate.Producer) []byte {
 	be := binary.BigEndian
+	dst := make([]byte, 0, snapshotHeadBytes+len(producers)*snapshotEntryBytes)
 	dst = be.AppendUint16(dst, snapshotVersion)
 	dst = be.AppendUint32(dst, 0)
 	dst = be.AppendUint32(dst, uint32(len(producers)))
@@ -40,12 +40,11 @@ func appendSnapshot(dst []byte, producers []logstate.Producer) []byte {
 		dst = be.AppendUint32(dst, uint32(p.CoordinatorEpoch))
 		dst = be.AppendUint64(dst, uint64(p.TxnStart))
 	}
-	b := dst[start:]
-	be.PutUint32(b[2:], crc32.Checksum(b[snapshotCRCFrom:], castagnoli))
+	be.PutUint32(dst[2:], crc32.Checksum(dst[snapshotCRCFrom:], castagnoli))
 	return dst
 }
 
-// parseSnapshot reads what appendSnapshot wrote. Of each producer it has the last
+// parseSnapshot reads what formatSnapshot wrote. Of each producer it has the last
 // batch only. Errors are ErrCorrupt.
 func parseSnapshot(b []byte) ([]logstate.Producer, error) {
 	be := binary.BigEndian
@@ -89,7 +88,7 @@ func readSnapshot(fsys vfs.FS, name string) ([]logstate.Producer, error) {
 // segment begins.
 func (l *Log) writeSnapshot(o Offset) error {
 	name := offsetName(l.name, o, snapshotSuffix)
-	if err := vfs.WriteFile(l.fs, name, appendSnapshot(nil, l.producers.Snapshot())); err != nil {
+	if err := vfs.WriteFile(l.fs, name, formatSnapshot(l.producers.Snapshot())); err != nil {
 		return failed("write", name, o, err)
 	}
 	if i, found := slices.BinarySearch(l.snapshots, o); !found {

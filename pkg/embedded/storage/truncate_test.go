@@ -210,10 +210,10 @@ func TestSnapshotRoundTrip(t *testing.T) {
 	var ps logstate.Producers
 	ps.Apply(logstate.Batch{ProducerID: 7, ProducerEpoch: 2, BaseOffset: 10, LastOffset: 13, BaseSequence: 5, MaxTimestampMs: 99, Transactional: true})
 	ps.Apply(logstate.Batch{ProducerID: 9, ProducerEpoch: 1, BaseOffset: 14, LastOffset: 14, BaseSequence: -1, MaxTimestampMs: 98, Control: true, CoordinatorEpoch: 77})
-	b := appendSnapshot(nil, ps.Snapshot())
+	b := formatSnapshot(ps.Snapshot())
 	got, err := parseSnapshot(b)
 	must(t, err)
-	if again := appendSnapshot(nil, got); !bytes.Equal(b, again) {
+	if again := formatSnapshot(got); !bytes.Equal(b, again) {
 		t.Errorf("% x\nthen\n% x", b, again)
 	}
 	if got[0].TxnStart != 10 || got[1].TxnStart != NoOffset || got[0].LastSequence() != 8 || got[0].CoordinatorEpoch != -1 || got[1].CoordinatorEpoch != 77 || len(got[1].Batches()) != 0 {

@@ -69,12 +69,12 @@ test-all: deps-if-possible ## run the long tests too, up to an hour, on older ve
 	go run ./internal/kafkatest/fetch 4.0.0 3.9.1 || [ "$${CI:-}" != true ]
 	KAFKAOPS_LONG=1 $(MAKE) test TEST_TIMEOUT=60m
 
-# Whole runs of the binary, medians and ratios; see cmd/kafkaops/internal/bench.
-# BENCH= selects: make bench BENCH=Scale
+# Whole runs of the binary, medians and ratios, see cmd/kafkaops/internal/bench, and
+# the engine's log against plain files. BENCH= selects: make bench BENCH=Scale
 BENCH ?= .
 .PHONY: bench
-bench: deps-if-possible ## measure whole commands against Kafka's own and at size; BENCH= selects
-	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m ./cmd/kafkaops/internal/bench
+bench: deps-if-possible ## measure whole commands against Kafka's own and at size, and the engine's log; BENCH= selects
+	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m -p 1 ./cmd/kafkaops/internal/bench ./pkg/embedded/storage
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## check format, vet, linters and go.mod

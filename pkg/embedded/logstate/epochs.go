@@ -144,3 +144,13 @@ func (c *Epochs) Previous(e Epoch) (EpochStart, bool) {
 	}
 	return EpochStart{Epoch: NoEpoch, Start: NoOffset}, false
 }
+
+// At returns the epoch of the record at offset o, NoEpoch if that lies before all.
+func (c *Epochs) At(o Offset) Epoch {
+	for i := len(c.entries) - 1; i >= 0; i-- {
+		if c.entries[i].Start <= o {
+			return c.entries[i].Epoch
+		}
+	}
+	return NoEpoch
+}

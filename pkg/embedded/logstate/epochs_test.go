@@ -199,3 +199,13 @@ func checkEnd(rt *rapid.T, c *Epochs, log []Epoch, start Offset, e Epoch) {
 		}
 	}
 }
+
+func TestEpochAt(t *testing.T) {
+	t.Parallel()
+	c := NewEpochs([]EpochStart{{2, 10}, {5, 20}})
+	for o, want := range map[Offset]Epoch{0: NoEpoch, 9: NoEpoch, 10: 2, 19: 2, 20: 5, 1000: 5} {
+		if got := c.At(o); got != want {
+			t.Errorf("at %d: %d, want %d", o, got, want)
+		}
+	}
+}

@@ -2,7 +2,6 @@ package storage
 
 import (
 	"bytes"
-	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -50,9 +49,9 @@ func parseCheckpoint(b []byte, fields int) ([][]string, error) {
 }
 
 // readCheckpoint reads a file of the log directory. What cannot be read as one
-// counts as lost: it holds nothing that the logs do not tell too, if slower. Only
-// an error of the disk is one.
-func (d *Dir) readCheckpoint(name string) (map[TopicPartition]Offset, error) {
+// counts as lost, with what that means: it holds nothing that the logs do not tell
+// too, if slower. Only an error of the disk is one.
+func (d *Dir) readCheckpoint(name, lost string) (map[TopicPartition]Offset, error) {
 	offsets := map[TopicPartition]Offset{}
 	b, err := vfs.ReadFile(d.fs, name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,15 +61,25 @@ func (d *Dir) readCheckpoint(name string) (map[TopicPartition]Offset, error) {
 		return nil, failed("read", name, NoOffset, err)
 	}
 	d.written[name] = b
-	lines, err := parseCheckpoint(b, 3)
-	if errors.Is(err, ErrCorrupt) {
-		return offsets, nil
+	if offsets, err = parseOffsets(b); err != nil {
+		d.repaired(name, NoOffset, err, "counts as lost, so %s", lost)
 	}
-	for _, l := range lines {
+	return offsets, nil
+}
+
+// parseOffsets reads a checkpoint of offsets, none of it if a line is none. Errors
+// are ErrCorrupt.
+func parseOffsets(b []byte) (map[TopicPartition]Offset, error) {
+	lines, err := parseCheckpoint(b, 3)
+	if err != nil {
+		return nil, err
+	}
+	offsets := make(map[TopicPartition]Offset, len(lines))
+	for i, l := range lines {
 		p, err1 := strconv.ParseInt(l[1], 10, 32)
 		o, err2 := strconv.ParseInt(l[2], 10, 64)
 		if err1 != nil || err2 != nil || p < 0 || o < 0 {
-			return map[TopicPartition]Offset{}, nil //nolint:nilerr // a line that is none: the file counts as lost
+			return nil, fmt.Errorf("%w: line %d is %q", ErrCorrupt, i+3, strings.Join(l, " "))
 		}
 		offsets[TopicPartition{Topic: l[0], Partition: int32(p)}] = Offset(o)
 	}
@@ -90,36 +99,45 @@ func formatOffsets(offsets map[TopicPartition]Offset) []byte {
 	return formatCheckpoint(lines)
 }
 
-// readEpochs reads leader-epoch-checkpoint; false if it is lost.
-func readEpochs(fsys vfs.FS, dir string) (logstate.Epochs, bool, error) {
-	name := path.Join(dir, epochCheckpoint)
-	b, err := vfs.ReadFile(fsys, name)
+// readEpochs reads leader-epoch-checkpoint; false if it is lost, or says what
+// cannot be.
+func (l *Log) readEpochs() (logstate.Epochs, bool, error) {
+	name := path.Join(l.name, epochCheckpoint)
+	b, err := vfs.ReadFile(l.fs, name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return logstate.Epochs{}, false, nil
 	}
 	if err != nil {
 		return logstate.Epochs{}, false, failed("read", name, NoOffset, err)
 	}
+	entries, err := parseEpochs(b)
+	if err != nil {
+		l.dir.repaired(name, NoOffset, err, "made anew from the log's batches")
+		return logstate.Epochs{}, false, nil
+	}
+	return logstate.NewEpochs(entries), true, nil
+}
+
+// parseEpochs reads a checkpoint of epochs. Both columns ascend, from 0 or more.
+// Errors are ErrCorrupt.
+func parseEpochs(b []byte) ([]logstate.EpochStart, error) {
 	lines, err := parseCheckpoint(b, 2)
 	if err != nil {
-		return logstate.Epochs{}, false, nil //nolint:nilerr // what is no checkpoint counts as lost
+		return nil, err
 	}
-	var entries []logstate.EpochStart
-	for _, l := range lines {
+	entries := make([]logstate.EpochStart, 0, len(lines))
+	before := logstate.EpochStart{Epoch: logstate.NoEpoch, Start: NoOffset}
+	for i, l := range lines {
 		e, err1 := strconv.ParseInt(l[0], 10, 32)
 		o, err2 := strconv.ParseInt(l[1], 10, 64)
-		if err1 != nil || err2 != nil {
-			return logstate.Epochs{}, false, nil //nolint:nilerr // as above
+		entry := logstate.EpochStart{Epoch: Epoch(e), Start: Offset(o)}
+		if err1 != nil || err2 != nil || entry.Epoch <= before.Epoch || entry.Start <= before.Start {
+			return nil, fmt.Errorf("%w: line %d is %q, after epoch %d from offset %d",
+				ErrCorrupt, i+3, strings.Join(l, " "), before.Epoch, before.Start)
 		}
-		entries = append(entries, logstate.EpochStart{Epoch: Epoch(e), Start: Offset(o)})
+		entries, before = append(entries, entry), entry
 	}
-	ascends := slices.IsSortedFunc(entries, func(a, b logstate.EpochStart) int {
-		if a.Start >= b.Start {
-			return 1
-		}
-		return cmp.Compare(a.Epoch, b.Epoch)
-	})
-	return logstate.NewEpochs(entries), ascends, nil
+	return entries, nil
 }
 
 func (l *Log) writeEpochs() error {

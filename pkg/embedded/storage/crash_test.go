@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/logstate"
@@ -263,6 +264,9 @@ func (w *world) reopen() {
 	must(w.tb, w.d.Close(1, testNowMs))
 	w.promised = w.l.End()
 	w.open()
+	if rs := w.d.Repairs(); len(rs) > 0 {
+		w.tb.Fatalf("after a clean stop: %v", rs)
+	}
 	if w.l.End() < w.promised {
 		w.tb.Fatalf("after a clean stop the log ends at %d, not %d", w.l.End(), w.promised)
 	}
@@ -378,6 +382,7 @@ func (w *world) check(d *Dir) []byte {
 		}
 		return nil
 	}
+	w.checkRepairs(d)
 	if l.End() < w.promised {
 		w.tb.Fatalf("crash during %s: log [%d, %d), promised up to %d", w.op, l.Start(), l.End(), w.promised)
 	}
@@ -395,6 +400,15 @@ func (w *world) check(d *Dir) []byte {
 		checkState(w.tb, l, w.may)
 	}
 	return all
+}
+
+// checkRepairs: a crash leaves a torn tail, and never a file that says what is not so.
+func (w *world) checkRepairs(d *Dir) {
+	for _, r := range d.Repairs() {
+		if !strings.HasSuffix(r.File, logSuffix) && r.File != testTP.String() {
+			w.tb.Fatalf("crash during %s: %v", w.op, r)
+		}
+	}
 }
 
 // compare: the log's batches are those that may be there, without a gap.

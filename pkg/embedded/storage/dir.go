@@ -27,6 +27,7 @@ type Dir struct {
 	scratch []byte
 	// written is what the checkpoints hold: what is the same is not written again.
 	written map[string][]byte
+	repairs []Repair
 	closed  bool
 }
 
@@ -69,7 +70,7 @@ func (d *Dir) load(opts Options, nowMs int64) error {
 	if d.identity, err = identify(d.fs, opts.Identity); err != nil {
 		return err
 	}
-	if d.epoch, d.clean, err = takeCleanShutdown(d.fs); err != nil {
+	if d.epoch, d.clean, err = d.takeCleanShutdown(); err != nil {
 		return err
 	}
 	// Whoever wrote the checkpoints that are read now may have been killed between
@@ -77,15 +78,15 @@ func (d *Dir) load(opts Options, nowMs int64) error {
 	if err := d.fs.SyncDir("."); err != nil {
 		return failed("sync directory", ".", NoOffset, err)
 	}
-	points, err := d.readCheckpoint(recoveryCheckpoint)
+	points, err := d.readCheckpoint(recoveryCheckpoint, "every log is scanned")
 	if err != nil {
 		return err
 	}
-	starts, err := d.readCheckpoint(startCheckpoint)
+	starts, err := d.readCheckpoint(startCheckpoint, "every log starts where its first segment does")
 	if err != nil {
 		return err
 	}
-	hws, err := d.readCheckpoint(hwCheckpoint)
+	hws, err := d.readCheckpoint(hwCheckpoint, "every HW is the log's start until the leader tells it")
 	if err != nil {
 		return err
 	}

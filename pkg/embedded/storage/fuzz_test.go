@@ -95,7 +95,9 @@ func readWhole(tb testing.TB, l *Log) []byte {
 }
 
 // FuzzIndex: any bytes as the indexes of a good segment, which was closed. Every
-// look-up is what a scan says, and the log goes on from there.
+// look-up by offset is what a scan says, and the log goes on from there. A look-up by
+// time finds no record that is too old: one before it, or any, a damaged time index
+// can hide.
 func FuzzIndex(f *testing.F) {
 	cfg := small()
 	cfg.SegmentBytes, cfg.IndexIntervalBytes = 1<<20, 100
@@ -124,12 +126,28 @@ func FuzzIndex(f *testing.F) {
 		within(t, recoveryBase, len(index)+len(timeIndex), func() {
 			d := open(t, disk, cfg)
 			l := d.Log(testTP)
-			checkIndexes(t, l)
+			checkOffsets(t, l)
+			newEnough(t, l)
 			fill(t, l, 2)
-			checkIndexes(t, l)
+			checkOffsets(t, l)
+			newEnough(t, l)
 			must(t, d.Abandon())
 		})
 	})
+}
+
+func newEnough(t *testing.T, l *Log) {
+	t.Helper()
+	in := record.NewInflater(record.DefaultInflateLimit)
+	for _, r := range scanned(t, l) {
+		got, ok, err := l.OffsetForTimestamp(r.TimestampMs, in)
+		if err != nil || ok && got.TimestampMs < r.TimestampMs {
+			t.Fatalf("offset for %d: %+v, %v, %v", r.TimestampMs, got, ok, err)
+		}
+	}
+	if _, ok, err := l.MaxTimestamp(in); err != nil || !ok {
+		t.Fatalf("max timestamp: %v, %v", ok, err)
+	}
 }
 
 // FuzzCheckpoints: any bytes as a checkpoint, an epoch checkpoint or a producer
@@ -148,19 +166,20 @@ func FuzzCheckpoints(f *testing.F) {
 		must(t, vfs.WriteFile(disk, "orders-0/"+epochCheckpoint, b))
 		within(t, 1<<20, len(b), func() {
 			d := &Dir{fs: disk, written: map[string][]byte{}}
-			offsets, err := d.readCheckpoint(hwCheckpoint)
+			offsets, err := d.readCheckpoint(hwCheckpoint, "")
 			must(t, err)
 			must(t, vfs.WriteFile(disk, hwCheckpoint, formatOffsets(offsets)))
-			again, err := d.readCheckpoint(hwCheckpoint)
+			again, err := d.readCheckpoint(hwCheckpoint, "")
 			must(t, err)
 			if !maps.Equal(again, offsets) {
 				t.Errorf("%v, then %v", offsets, again)
 			}
-			epochs, known, err := readEpochs(disk, "orders-0")
+			l := &Log{dir: d, fs: disk, name: "orders-0"}
+			epochs, known, err := l.readEpochs()
 			must(t, err)
-			l := &Log{fs: disk, name: "orders-0", epochs: epochs}
+			l.epochs = epochs
 			must(t, l.writeEpochs())
-			if got, _, err := readEpochs(disk, "orders-0"); known && (err != nil || !slices.Equal(got.Entries(), epochs.Entries())) {
+			if got, _, err := l.readEpochs(); known && (err != nil || !slices.Equal(got.Entries(), epochs.Entries())) {
 				t.Errorf("%v, then %v, %v", epochs.Entries(), got.Entries(), err)
 			}
 			ps, err := parseSnapshot(b)

@@ -151,6 +151,13 @@ func scanned(tb testing.TB, l *Log) []record.Record {
 // checkIndexes compares every look-up with a scan (I14, I17, I18).
 func checkIndexes(tb testing.TB, l *Log) {
 	tb.Helper()
+	checkOffsets(tb, l)
+	checkTimes(tb, l)
+}
+
+// checkOffsets compares what is found by an offset.
+func checkOffsets(tb testing.TB, l *Log) {
+	tb.Helper()
 	bs := batches(readAll(tb, l, 1<<20))
 	for _, b := range bs {
 		for o := max(Offset(b.BaseOffset()), l.Start()); o < Offset(b.NextOffset()); o++ {
@@ -162,6 +169,11 @@ func checkIndexes(tb testing.TB, l *Log) {
 			}
 		}
 	}
+}
+
+// checkTimes compares what is found by a timestamp.
+func checkTimes(tb testing.TB, l *Log) {
+	tb.Helper()
 	in := record.NewInflater(record.DefaultInflateLimit)
 	rs := scanned(tb, l)
 	largest := record.Record{TimestampMs: -1}

@@ -23,8 +23,10 @@ const (
 // It cannot be trusted: it may be cut, lost or flipped, and nothing in it says
 // so. So whoever takes an entry compares it with the batch that it names
 // (segment.locate), and builds the index anew where they differ. A search that
-// was led astray by a bad entry still ends at an entry that is proved; it costs
-// a longer scan, never a wrong answer.
+// was led astray by a bad entry still ends at an entry that is proved: by offset it
+// costs a longer scan, never a wrong answer. An entry of the time index proves its
+// own batch's timestamp only; that all batches before are older it says on trust,
+// as Kafka takes it.
 type index struct {
 	fs     vfs.FS
 	name   string

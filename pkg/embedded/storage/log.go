@@ -304,7 +304,7 @@ func (l *Log) roll(b record.Batch, nowMs int64) error {
 }
 
 func (l *Log) addSegment(base Offset, nowMs int64) error {
-	seg := newSegment(l.fs, l.name, base, 0, nowMs)
+	seg := l.newSegment(base, 0, nowMs)
 	if err := seg.create(); err != nil {
 		return err
 	}

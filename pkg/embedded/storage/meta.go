@@ -68,8 +68,8 @@ type cleanShutdown struct {
 // once the caller has synced the directory.
 // A mark that cannot be read counts all the same, as CleanShutdownFileHandler has
 // it, with epoch -1.
-func takeCleanShutdown(fsys vfs.FS) (epoch int64, clean bool, err error) {
-	b, err := vfs.ReadFile(fsys, cleanShutdownFile)
+func (d *Dir) takeCleanShutdown() (epoch int64, clean bool, err error) {
+	b, err := vfs.ReadFile(d.fs, cleanShutdownFile)
 	if errors.Is(err, fs.ErrNotExist) {
 		return -1, false, nil
 	}
@@ -77,10 +77,11 @@ func takeCleanShutdown(fsys vfs.FS) (epoch int64, clean bool, err error) {
 		return -1, false, failed("read", cleanShutdownFile, NoOffset, err)
 	}
 	mark := cleanShutdown{BrokerEpoch: -1}
-	if json.Unmarshal(b, &mark) != nil {
+	if err := json.Unmarshal(b, &mark); err != nil {
 		mark.BrokerEpoch = -1
+		d.repaired(cleanShutdownFile, NoOffset, fmt.Errorf("%w: %w", ErrCorrupt, err), "counts, of a broker epoch that is not known")
 	}
-	if err := removeFile(fsys, cleanShutdownFile); err != nil {
+	if err := removeFile(d.fs, cleanShutdownFile); err != nil {
 		return -1, false, err
 	}
 	return mark.BrokerEpoch, true, nil

@@ -37,7 +37,7 @@ func (l *Log) load(f found, nowMs int64) error {
 			return failed("sync directory", l.name, NoOffset, err)
 		}
 	}
-	epochs, epochsKnown, err := readEpochs(l.fs, l.name)
+	epochs, epochsKnown, err := l.readEpochs()
 	if err != nil {
 		return err
 	}
@@ -46,12 +46,7 @@ func (l *Log) load(f found, nowMs int64) error {
 	}
 	l.epochs = logstate.NewEpochs(epochs.Entries())
 	if !f.clean || !l.closedAt(f) {
-		from := l.segmentOf(f.recovery)
-		if f.clean {
-			// Closed, but the checkpoints do not fit: only the last segment is in doubt.
-			from = len(l.segs) - 1
-		}
-		if err := l.recover(from, epochsKnown); err != nil {
+		if err := l.recoverAll(f, epochsKnown); err != nil {
 			return err
 		}
 	} else if l.end = f.recovery; !epochsKnown {
@@ -60,6 +55,32 @@ func (l *Log) load(f found, nowMs int64) error {
 		}
 	}
 	return l.settle(f, epochs, nowMs)
+}
+
+// recoverAll scans what may not be durable, and all where what the checkpoints say
+// cannot be.
+func (l *Log) recoverAll(f found, epochsKnown bool) error {
+	from := l.segmentOf(f.recovery)
+	if f.clean {
+		// Closed, but the checkpoints do not fit: only the last segment is in doubt.
+		from = len(l.segs) - 1
+	}
+	fits, err := l.recover(from, f.start, epochsKnown)
+	if err != nil {
+		return err
+	}
+	if from > 0 && !f.clean && f.recovery > l.end {
+		l.dir.repaired(recoveryCheckpoint, f.recovery, fmt.Errorf("%w: %s ends at offset %d", ErrCorrupt, l.name, l.end), "all of that log is scanned")
+		if fits, err = l.recover(0, f.start, epochsKnown); err != nil {
+			return err
+		}
+	}
+	if fits {
+		return nil
+	}
+	l.dir.repaired(l.Path(epochCheckpoint), NoOffset, fmt.Errorf("%w: its epochs are not those of the log's batches", ErrCorrupt),
+		"made anew from the log's batches")
+	return l.learnEpochs(len(l.segs))
 }
 
 // begin makes the first segment of a directory that has none: a crash came before
@@ -78,10 +99,14 @@ func (l *Log) begin(start Offset, stored logstate.Epochs, nowMs int64) error {
 	return l.addSegment(start, nowMs)
 }
 
-// closedAt reports whether the recovery point can be the log's end.
+// closedAt reports whether the recovery point can be the log's end: there the last
+// snapshot of the producers was left, too.
 func (l *Log) closedAt(f found) bool {
 	a := l.active()
-	return f.recoveryKnown && f.recovery >= a.base && (f.recovery > a.base) == (a.size > 0)
+	if !f.recoveryKnown || f.recovery < a.base || (f.recovery > a.base) != (a.size > 0) {
+		return false
+	}
+	return a.size == 0 || len(l.snapshots) > 0 && l.snapshots[len(l.snapshots)-1] == f.recovery
 }
 
 // list finds the segments and snapshots, and removes what is part of none.
@@ -94,7 +119,7 @@ func (l *Log) list(nowMs int64) error {
 	for _, in := range infos {
 		if base, ok := parseOffsetName(in.Name, logSuffix); ok {
 			logs[base] = true
-			l.segs = append(l.segs, newSegment(l.fs, l.name, base, in.Size, nowMs))
+			l.segs = append(l.segs, l.newSegment(base, in.Size, nowMs))
 		} else if o, ok := parseOffsetName(in.Name, snapshotSuffix); ok {
 			l.snapshots = append(l.snapshots, o)
 		}
@@ -131,46 +156,92 @@ func (l *Log) orphan(name string, logs map[Offset]bool) bool {
 	return false
 }
 
-// recover scans the segments from place i on and leaves the longest valid prefix.
-func (l *Log) recover(i int, epochsKnown bool) error {
+// recover scans the segments from place i on and leaves the longest valid prefix. It
+// returns whether the epochs known before are those of the batches, which ascend.
+func (l *Log) recover(i int, start Offset, epochsKnown bool) (fits bool, err error) {
 	if !epochsKnown {
 		if err := l.learnEpochs(i); err != nil {
-			return err
+			return false, err
 		}
 	}
 	if err := l.recoverProducers(i); err != nil {
-		return err
+		return false, err
 	}
-	visit := func(h record.Batch) error {
-		if e := Epoch(h.LeaderEpoch()); e > l.epochs.LatestEpoch() {
-			l.epochs.Assign(e, Offset(h.BaseOffset()))
-		}
-		l.producers.Apply(StateOf(h))
-		return nil
-	}
+	see := epochScan{log: l, start: start, fits: true}
 	window := make([]byte, scanWindow)
 	for first := i; i < len(l.segs); i++ {
 		s := l.segs[i]
 		if i > first && (s.base < l.end || s.base > l.end && !l.cfg.Compacted) {
 			// The end of the segment before is lost, or a removal was cut short.
-			return l.removeFrom(i)
+			l.dir.repaired(s.name, s.base, fmt.Errorf("%w: the segment before ends at offset %d", ErrCorrupt, l.end),
+				"removed, and what follows: %d bytes", l.bytesFrom(i))
+			return see.fits, l.removeFrom(i)
 		}
-		w, err := s.rescan(window, true, l.cfg.IndexIntervalBytes, visit)
+		see.file = s.name
+		w, err := s.rescan(window, true, l.cfg.IndexIntervalBytes, see.visit)
 		if err != nil {
-			return err
+			return false, err
 		}
 		// Who wrote it may have been killed before it was synced.
 		s.unsynced = true
 		l.end = s.next
 		if w.pos < s.size {
-			return l.cutTail(i, w.pos)
+			l.dir.repaired(s.name, l.end, w.bad, "cut there, %d bytes dropped", l.bytesFrom(i)-w.pos)
+			return see.fits, l.cutTail(i, w.pos)
 		}
 		if i+1 < len(l.segs) {
 			if err := s.seal(); err != nil {
-				return err
+				return false, err
 			}
 		}
 	}
+	return see.fits, nil
+}
+
+// bytesFrom is the size of the segments from place i on.
+func (l *Log) bytesFrom(i int) int64 {
+	var n int64
+	for _, s := range l.segs[i:] {
+		n += s.size
+	}
+	return n
+}
+
+// epochScan is what a scan makes of each batch: it goes on with epochs and
+// producers, and compares the epochs that were known.
+type epochScan struct {
+	log   *Log
+	file  string
+	start Offset // of the log
+	last  Epoch
+	// fits: no batch is of another epoch than the one that is known for its offset.
+	fits bool
+	// told: an epoch that goes back was reported. One flipped bit makes all that
+	// follow go back.
+	told bool
+}
+
+func (c *epochScan) visit(h record.Batch) error {
+	l := c.log
+	e, last := Epoch(h.LeaderEpoch()), Offset(h.LastOffset())
+	switch known := l.epochs.At(last); {
+	case e > l.epochs.LatestEpoch():
+		// A checkpoint may be older than the log (LogSegment.recover).
+		l.epochs.Assign(e, Offset(h.BaseOffset()))
+	case e < 0:
+		// Of a leader without epochs.
+	case e < c.last:
+		// The CRC does not cover it, and no checkpoint is better for it.
+		if !c.told {
+			l.dir.repaired(c.file, Offset(h.BaseOffset()), fmt.Errorf("%w: leader epoch %d after %d", ErrCorrupt, e, c.last),
+				"kept, and the lower epoch ignored")
+		}
+		c.told = true
+	case known != e && last >= c.start:
+		c.fits = false
+	}
+	c.last = max(c.last, e)
+	l.producers.Apply(StateOf(h))
 	return nil
 }
 
@@ -208,7 +279,9 @@ func (l *Log) learnEpochs(n int) error {
 			return err
 		}
 		if _, _, err := s.firstFrom(w, func(h record.Batch) bool {
-			l.epochs.Assign(Epoch(h.LeaderEpoch()), Offset(h.BaseOffset()))
+			if e := Epoch(h.LeaderEpoch()); e > l.epochs.LatestEpoch() {
+				l.epochs.Assign(e, Offset(h.BaseOffset()))
+			}
 			return false
 		}); err != nil {
 			return err
@@ -221,6 +294,10 @@ func (l *Log) learnEpochs(n int) error {
 func (l *Log) settle(f found, stored logstate.Epochs, nowMs int64) error {
 	if l.end < f.start {
 		// Nothing of it may be read any more (LogLoader.load).
+		if n := l.bytesFrom(0); n > 0 {
+			l.dir.repaired(l.name, l.end, fmt.Errorf("%w: %s says that it starts at offset %d", ErrCorrupt, startCheckpoint, f.start),
+				"emptied, %d bytes dropped", n)
+		}
 		if err := l.dropAll(f.start, nowMs); err != nil {
 			return err
 		}

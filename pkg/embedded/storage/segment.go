@@ -12,6 +12,7 @@ import (
 // active: it alone grows, and what tells where its next index entry is due is
 // kept up for it alone.
 type segment struct {
+	dir  *Dir
 	fs   vfs.FS
 	name string
 	base Offset
@@ -41,11 +42,11 @@ type segment struct {
 	rebuilt bool
 }
 
-func newSegment(fsys vfs.FS, dir string, base Offset, size, nowMs int64) *segment {
+func (l *Log) newSegment(base Offset, size, nowMs int64) *segment {
 	return &segment{
-		fs: fsys, name: offsetName(dir, base, logSuffix), base: base, size: size, next: base,
-		offsets:    newIndex(fsys, offsetName(dir, base, indexSuffix), offsetEntryBytes),
-		times:      newIndex(fsys, offsetName(dir, base, timeIndexSuffix), timeEntryBytes),
+		dir: l.dir, fs: l.fs, name: offsetName(l.name, base, logSuffix), base: base, size: size, next: base,
+		offsets:    newIndex(l.fs, offsetName(l.name, base, indexSuffix), offsetEntryBytes),
+		times:      newIndex(l.fs, offsetName(l.name, base, timeIndexSuffix), timeEntryBytes),
 		max:        timeEntry{timestampMs: record.NoTimestamp, offset: base},
 		lastTimeMs: record.NoTimestamp, createdMs: nowMs,
 	}
@@ -232,6 +233,7 @@ func (s *segment) indexed(target Offset, interval int32, buf []byte) (int64, err
 	if err != nil || ok {
 		return position, err
 	}
+	s.distrust(s.offsets.name)
 	if err := s.rebuild(interval); err != nil {
 		return 0, err
 	}
@@ -273,6 +275,11 @@ func (s *segment) rebuildOnce(interval int32) error {
 		return nil
 	}
 	return s.rebuild(interval)
+}
+
+// distrust notes that an index has an entry that no batch proves.
+func (s *segment) distrust(index string) {
+	s.dir.repaired(index, s.base, fmt.Errorf("%w: an entry that no batch proves", ErrCorrupt), "made anew from the log")
 }
 
 // rebuild makes the indexes anew from the batches.
@@ -353,6 +360,7 @@ func (s *segment) resume(interval int32, buf []byte) error {
 			return err
 		}
 		if !ok {
+			s.distrust(s.offsets.name)
 			return s.rebuild(interval)
 		}
 		start = entry.position
@@ -362,6 +370,7 @@ func (s *segment) resume(interval int32, buf []byte) error {
 		return err
 	}
 	if !ok {
+		s.distrust(s.times.name)
 		return s.rebuild(interval)
 	}
 	s.lastTimeMs, s.sinceIndex = s.max.timestampMs, 0
@@ -430,6 +439,7 @@ func (s *segment) maxTime(interval int32, buf []byte) (timeEntry, error) {
 		return timeEntry{}, err
 	}
 	if !ok {
+		s.distrust(s.times.name)
 		err = s.rebuild(interval)
 	} else {
 		err = s.walkOn(from, buf, func(place) {})

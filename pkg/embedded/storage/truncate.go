@@ -159,6 +159,10 @@ func (l *Log) loadProducers(o Offset) (Offset, error) {
 		ps, err := readSnapshot(l.fs, offsetName(l.name, at, snapshotSuffix))
 		if errors.Is(err, ErrCorrupt) || errors.Is(err, fs.ErrNotExist) {
 			// It says what the log says too.
+			var e *Error
+			if errors.As(err, &e) && errors.Is(err, ErrCorrupt) {
+				l.dir.repaired(e.File, at, e.Err, "passed over: an older one and the log's batches say the same")
+			}
 			continue
 		}
 		if err != nil {

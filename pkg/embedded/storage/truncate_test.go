@@ -86,7 +86,7 @@ func TestTruncateToEndDropsEpoch(t *testing.T) {
 	if got := l.epochs.LatestEpoch(); got != 0 {
 		t.Errorf("latest epoch %d", got)
 	}
-	stored, _, err := readEpochs(l.fs, l.name)
+	stored, _, err := l.readEpochs()
 	must(t, err)
 	if stored.LatestEpoch() != 0 {
 		t.Errorf("latest stored epoch %d", stored.LatestEpoch())

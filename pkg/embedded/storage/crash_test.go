@@ -3,8 +3,10 @@ package storage
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
+	"path"
 	"slices"
 	"strings"
 	"testing"
@@ -36,9 +38,11 @@ type world struct {
 	epoch  int32
 	seqs   map[int64]int32
 
-	op     string
-	clones int
-	seen   map[string]int
+	op string
+	// every: the power fails after each step, not after one in four.
+	every bool
+	// seen counts the crashes, by the operation and what the disk had just done.
+	seen map[string]int
 }
 
 // TestCrash: I17, E25, and E24's "fsync before the answer".
@@ -57,21 +61,119 @@ func TestCrash(t *testing.T) {
 }
 
 func crashRun(t *testing.T, seed uint64, ops int) {
+	w := newWorld(t, seed)
+	w.begin()
+	for range ops {
+		w.act()
+	}
+	if len(w.seen) == 0 {
+		t.Fatal("no crash")
+	}
+}
+
+func newWorld(t *testing.T, seed uint64) *world {
 	w := &world{tb: t, rng: seeded(seed), cfg: small(), seqs: map[int64]int32{}, seen: map[string]int{}}
 	w.cfg.SegmentBytes, w.cfg.IndexIntervalBytes = 900, 100
 	w.cfg.RetentionBytes = 2500
 	w.cfg.Compacted = seed%2 == 1
 	w.disk = vfs.NewMem(vfs.MemOptions{})
-	w.op = "create"
 	w.disk.OnStep(w.step)
-	w.d = open(t, w.disk, w.cfg)
-	w.l = create(t, w.d, w.cfg)
-	for range ops {
-		w.act()
+	return w
+}
+
+func (w *world) begin() {
+	w.op = "create"
+	w.d = open(w.tb, w.disk, w.cfg)
+	w.l = create(w.tb, w.d, w.cfg)
+}
+
+// TestCrashAfterEveryStep does each thing that changes a disk, and after every
+// step of the disk lets the power fail, and fail again after every step of the
+// recovery from it.
+func TestCrashAfterEveryStep(t *testing.T) {
+	t.Parallel()
+	for _, compacted := range []bool{false, true} {
+		t.Run(fmt.Sprintf("compacted=%v", compacted), func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 0)
+			w.every, w.cfg.Compacted = true, compacted
+			everything(t, w)
+		})
 	}
-	if w.clones == 0 {
-		t.Fatal("no crash")
+}
+
+func everything(t *testing.T, w *world) {
+	t.Helper()
+	w.begin()
+	do := func(name string, ops ...func()) {
+		w.op = name
+		for _, op := range ops {
+			op()
+			w.settled()
+		}
 	}
+	fill := func() {
+		for n := len(w.l.segs); len(w.l.segs) < n+2; {
+			w.append()
+		}
+	}
+	do("append", fill, w.flush, w.append)
+	do("checkpoint", w.checkpoint)
+	do("truncate", func() { w.truncateTo(w.below(w.l.segs[1].base)) })
+	do("append", fill)
+	do("delete records", func() { w.deleteTo(w.l.segs[2].base + 1) })
+	do("retention", w.retain)
+	do("store epoch", w.storeEpoch)
+	do("close", w.reopen)
+	do("append", w.append)
+	do("kill", w.kill)
+	do("restart at", func() { w.restart(w.l.End() + 3) })
+	do("append", w.append)
+	do("close", w.reopen)
+	w.op = "delete"
+	w.l = nil
+	must(t, w.d.Delete(testTP, "0123"))
+
+	for _, want := range []string{
+		"create: mkdir orders-0", "create: rename partition.metadata", "create: create .log", "create: syncdir orders-0",
+		"append: write .log", "append: rename leader-epoch-checkpoint",
+		"append: create .log", "append: create .index", "append: write .index", "append: write .timeindex", "append: rename .snapshot",
+		"append: sync .log", "append: sync .index",
+		"checkpoint: rename replication-offset-checkpoint", "checkpoint: rename recovery-point-offset-checkpoint",
+		"truncate: remove .log", "truncate: truncate .log", "truncate: truncate .index", "truncate: sync .log", "truncate: rename leader-epoch-checkpoint",
+		"delete records: rename log-start-offset-checkpoint",
+		"retention: remove .log", "retention: remove .index", "retention: remove .snapshot",
+		"store epoch: rename leader-epoch-checkpoint",
+		"close: sync .log", "close: rename .snapshot", "close: rename .kafka_cleanshutdown", "close: remove .kafka_cleanshutdown",
+		"restart at: rename log-start-offset-checkpoint", "restart at: remove .log", "restart at: create .log",
+		"recovery: truncate .log", "recovery: sync .log", "recovery: remove .log", "recovery: truncate .index",
+		"recovery: rename leader-epoch-checkpoint", "recovery: remove .snapshot", "recovery: rename replication-offset-checkpoint",
+		"delete: rename orders-0", "delete: syncdir .",
+	} {
+		if w.seen[want] == 0 {
+			t.Errorf("no crash after %s", want)
+		}
+	}
+	if t.Failed() {
+		t.Log(slices.Sorted(maps.Keys(w.seen)))
+	}
+}
+
+// settled is called when an operation is done.
+func (w *world) settled() {
+	w.starts = [2]Offset{w.l.Start(), w.l.Start()}
+	if w.l.End() > w.l.Start() {
+		checkState(w.tb, w.l, w.may)
+	}
+}
+
+// after names a step: what was going on, the call, and which kind of file.
+func after(op string, s vfs.Step) string {
+	kind := path.Base(strings.TrimSuffix(s.Name, ".tmp"))
+	if base, _, _ := strings.Cut(kind, "."); len(base) == 20 {
+		kind = kind[20:]
+	}
+	return fmt.Sprintf("%s: %v %s", op, s.Op, kind)
 }
 
 // A recovery point from before a cut must not keep what stands there now from
@@ -162,10 +264,7 @@ func (w *world) act() {
 	o := ops[w.rng.IntN(len(ops))]
 	w.op = o.name
 	o.do()
-	w.starts = [2]Offset{w.l.Start(), w.l.Start()}
-	if w.l.End() > w.l.Start() {
-		checkState(w.tb, w.l, w.may)
-	}
+	w.settled()
 }
 
 func (w *world) append() {
@@ -218,10 +317,12 @@ func (w *world) checkpoint() {
 
 func (w *world) truncate() {
 	// Between batches: through one, the epochs are not those of a scan.
-	to := w.below(w.l.End() - Offset(w.rng.IntN(12)))
-	if to < w.l.Start() {
-		return
+	if to := w.below(w.l.End() - Offset(w.rng.IntN(12))); to >= w.l.Start() {
+		w.truncateTo(to)
 	}
+}
+
+func (w *world) truncateTo(to Offset) {
 	w.promised = min(w.promised, to)
 	must(w.tb, w.l.TruncateTo(to, testNowMs))
 	w.may = slices.DeleteFunc(w.may, func(b record.Batch) bool { return Offset(b.LastOffset()) >= to })
@@ -243,11 +344,18 @@ func (w *world) below(to Offset) Offset {
 }
 
 func (w *world) delete() {
+	w.deleteTo(min(w.l.Start()+Offset(w.rng.IntN(10)), w.l.End()))
+	w.retain()
+}
+
+func (w *world) deleteTo(to Offset) {
 	w.l.SetHW(w.l.End())
-	to := min(w.l.Start()+Offset(w.rng.IntN(10)), w.l.HW())
 	w.starts[1] = to
 	must(w.tb, w.l.SetStart(to))
 	w.starts[0] = to
+}
+
+func (w *world) retain() {
 	w.starts[1] = w.l.End()
 	_, err := w.l.ApplyRetention(testNowMs)
 	must(w.tb, err)
@@ -290,7 +398,10 @@ func (w *world) restartAt() {
 	if w.rng.IntN(3) > 0 {
 		return
 	}
-	to := w.l.End() + Offset(w.rng.IntN(5))
+	w.restart(w.l.End() + Offset(w.rng.IntN(5)))
+}
+
+func (w *world) restart(to Offset) {
 	w.promised, w.starts[1] = 0, to
 	must(w.tb, w.l.TruncateFullyAndStartAt(to, testNowMs))
 	w.may, w.promised = nil, to
@@ -298,16 +409,14 @@ func (w *world) restartAt() {
 }
 
 // step is called after each step of the disk.
-func (w *world) step(vfs.Step) {
-	if w.rng.IntN(4) > 0 {
-		return
+func (w *world) step(s vfs.Step) {
+	if w.every || w.rng.IntN(4) == 0 {
+		w.seen[after(w.op, s)]++
+		w.crash()
 	}
-	w.crash()
 }
 
 func (w *world) crash() {
-	w.clones++
-	w.seen[w.op]++
 	rng := seeded(w.rng.Uint64())
 	if rng.IntN(3) == 0 {
 		w.killAndCrash(rng)
@@ -315,8 +424,9 @@ func (w *world) crash() {
 	clone := w.disk.CrashClone(rng)
 	// The power fails again while it recovers.
 	var again []*vfs.Mem
-	clone.OnStep(func(vfs.Step) {
-		if rng.IntN(4) == 0 {
+	clone.OnStep(func(s vfs.Step) {
+		if w.every || rng.IntN(4) == 0 {
+			w.seen[after("recovery", s)]++
 			again = append(again, clone.CrashClone(rng))
 		}
 	})

@@ -168,7 +168,7 @@ func (l *Log) recover(i int, start Offset, epochsKnown bool) (fits bool, err err
 		return false, err
 	}
 	see := epochScan{log: l, start: start, fits: true}
-	window := make([]byte, scanWindow)
+	window := scanBuffer(l.segs[i:])
 	for first := i; i < len(l.segs); i++ {
 		s := l.segs[i]
 		if i > first && (s.base < l.end || s.base > l.end && !l.cfg.Compacted) {
@@ -272,7 +272,7 @@ func (l *Log) recoverProducers(i int) error {
 // learnEpochs makes the epochs of the first n segments from their batches.
 func (l *Log) learnEpochs(n int) error {
 	l.epochs = logstate.Epochs{}
-	window := make([]byte, scanWindow)
+	window := scanBuffer(l.segs[:n])
 	for _, s := range l.segs[:n] {
 		w, err := s.walk(0, window, false)
 		if err != nil {

@@ -284,7 +284,7 @@ func (s *segment) distrust(index string) {
 
 // rebuild makes the indexes anew from the batches.
 func (s *segment) rebuild(interval int32) error {
-	w, err := s.rescan(make([]byte, scanWindow), false, interval, nil)
+	w, err := s.rescan(scanBuffer([]*segment{s}), false, interval, nil)
 	if err != nil {
 		return err
 	}
@@ -296,6 +296,15 @@ func (s *segment) rebuild(interval int32) error {
 
 // scanWindow is how much of a segment a scan reads at once.
 const scanWindow = 1 << 20
+
+// scanBuffer is a window to scan segments with, no larger than the largest of them.
+func scanBuffer(segs []*segment) []byte {
+	var n int64
+	for _, s := range segs {
+		n = max(n, s.size)
+	}
+	return make([]byte, min(n, scanWindow))
+}
 
 // rescan reads a segment from its start, makes the indexes anew and tells each
 // batch to visit. It stops before the first thing that is no valid batch, which

@@ -181,8 +181,9 @@ func (l *Log) replayProducers(from, to Offset) error {
 	if from >= to {
 		return nil
 	}
-	window := make([]byte, scanWindow)
-	for _, s := range l.segs[l.segmentOf(from):] {
+	segs := l.segs[l.segmentOf(from):]
+	window := scanBuffer(segs)
+	for _, s := range segs {
 		if s.base >= to {
 			return nil
 		}

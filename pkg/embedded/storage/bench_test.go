@@ -136,7 +136,7 @@ func BenchmarkStorageOpenAfterCrash(b *testing.B) {
 	names := segmentNames(l)
 	must(b, d.Abandon())
 	for b.Loop() {
-		took := inTurns(b, 7, func() {
+		took := inTurns(b, 15, func() {
 			for _, name := range names {
 				checksum(b, fsys, name)
 			}

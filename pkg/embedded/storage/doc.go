@@ -73,10 +73,8 @@
 // What [Log.Flush] has returned nil for survives a power loss; what Append has,
 // the death of the process. After a crash Open reads, from the recovery point on,
 // every batch and its CRC, and the log ends before the first that is not valid.
-// What a checkpoint or an index says is never trusted against the log: an index's
-// entry is compared with the batch that it names, a lost index, snapshot or epoch
-// checkpoint is made anew from the batches. A second crash during recovery changes
-// nothing.
+// What can be made anew of the batches is, and [Dir.Repairs] tells. A second crash
+// during recovery changes nothing. How, and what each crash leaves, is in DESIGN.md.
 //
 // An error of the disk is an [Error] with file and offset; bytes that cannot be
 // read are never cut away as if they were not valid.
@@ -88,10 +86,8 @@
 // read is known in full. That batch's timestamp is the producer's last one, a
 // marker's where a transaction has ended.
 //
-// The order of writes is what makes recovery simple. A segment's name is durable
-// before anything is written to it; a truncation is durable before it returns, and
-// lowers the recovery point before it begins; a log's new start is durable before
-// segments are removed, which go one by one from the end that is to go first.
+// Kafka's layout has no CRC over a batch's base offset and leader epoch, nor over a
+// checkpoint: a wrong one that could be right is believed.
 //
 // # What it does not do
 //

@@ -515,7 +515,7 @@ func (w *world) check(d *Dir) []byte {
 // checkRepairs: a crash leaves a torn tail, and never a file that says what is not so.
 func (w *world) checkRepairs(d *Dir) {
 	for _, r := range d.Repairs() {
-		if !strings.HasSuffix(r.File, logSuffix) && r.File != testTP.String() {
+		if !strings.HasSuffix(r.File, logSuffix) && r.File != testTP.String() || strings.Contains(r.Done, corruptSuffix) {
 			w.tb.Fatalf("crash during %s: %v", w.op, r)
 		}
 	}

@@ -223,3 +223,58 @@ func TestReadOfDamagedSegment(t *testing.T) {
 		must(t, d.Abandon())
 	}
 }
+
+// What was durable and comes behind a batch that is not valid any more is no torn
+// write: it is cut off, since a log has no holes, and kept.
+func TestDamageBelowRecoveryPoint(t *testing.T) {
+	t.Parallel()
+	const first, second = "orders-0/00000000000000000024.log.corrupt", "orders-0/00000000000000000042.log.corrupt"
+	for recovery, wantKept := range map[Offset][]string{21: nil, 24: nil, 33: {first, second}} {
+		disk := stopped(t, false)
+		name := offsetName("orders-0", 21, logSuffix)
+		all, err := vfs.ReadFile(disk, name)
+		must(t, err)
+		rest, err := vfs.ReadFile(disk, offsetName("orders-0", 42, logSuffix))
+		must(t, err)
+		size := len(all) / 7
+		all[size+70] ^= 1
+		rewrite(t, disk, name, func([]byte) []byte { return all })
+		rewrite(t, disk, recoveryCheckpoint, func([]byte) []byte { return fmt.Appendf(nil, "0\n1\norders 0 %d\n", recovery) })
+		var again []*vfs.Mem
+		disk.OnStep(func(vfs.Step) { again = append(again, disk.CrashClone(seeded(1))) })
+		d := open(t, disk, small())
+		disk.OnStep(nil)
+		if l := d.Log(testTP); l.End() != 24 {
+			t.Errorf("recovery point %d: ends at %d", recovery, l.End())
+		}
+		rs := d.Repairs()
+		// A point that the log does not reach makes it be scanned, which is told too.
+		if len(rs) == 0 || len(rs) > 1 && recovery <= 24 || rs[0].File != name || rs[0].Offset != 24 || strings.Contains(rs[0].Done, first) != (wantKept != nil) {
+			t.Errorf("recovery point %d: told %v", recovery, rs)
+		}
+		for i, m := range append(again, disk) {
+			if m != disk {
+				must(t, open(t, m, small()).Close(1, testNowMs))
+			}
+			infos, err := m.ReadDir("orders-0")
+			must(t, err)
+			var kept []string
+			for _, in := range infos {
+				if strings.HasSuffix(in.Name, corruptSuffix) {
+					kept = append(kept, "orders-0/"+in.Name)
+				}
+			}
+			if fmt.Sprint(kept) != fmt.Sprint(wantKept) {
+				t.Fatalf("recovery point %d: kept %v, want %v, crash at step %d", recovery, kept, wantKept, i)
+			}
+			for i, want := range [][]byte{all[size:], rest} {
+				if i < len(kept) {
+					got, err := vfs.ReadFile(m, kept[i])
+					if err != nil || !bytes.Equal(got, want) {
+						t.Errorf("%s: %d bytes, %v, want %d", kept[i], len(got), err, len(want))
+					}
+				}
+			}
+		}
+	}
+}

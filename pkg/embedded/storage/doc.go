@@ -36,6 +36,7 @@
 //	    00000000000000000007.index
 //	    00000000000000000007.timeindex
 //	    00000000000000000042.snapshot producer state as of offset 42
+//	    00000000000000000030.log.corrupt what lay behind a damage that no crash explains
 //	orders-0.X-delete/                to be removed
 //	orders-0.X-stray/                 of a topic that was deleted and made anew
 //

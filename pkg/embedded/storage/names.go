@@ -13,6 +13,9 @@ const (
 	indexSuffix     = ".index"
 	timeIndexSuffix = ".timeindex"
 	snapshotSuffix  = ".snapshot"
+	// corruptSuffix is what a recovery keeps of a damaged log. Kafka has no such
+	// files, and passes over them.
+	corruptSuffix = ".log.corrupt"
 
 	epochCheckpoint = "leader-epoch-checkpoint"
 	partitionMeta   = "partition.metadata"

@@ -65,13 +65,13 @@ func (l *Log) recoverAll(f found, epochsKnown bool) error {
 		// Closed, but the checkpoints do not fit: only the last segment is in doubt.
 		from = len(l.segs) - 1
 	}
-	fits, err := l.recover(from, f.start, epochsKnown)
+	fits, err := l.recover(from, f, epochsKnown)
 	if err != nil {
 		return err
 	}
 	if from > 0 && !f.clean && f.recovery > l.end {
 		l.dir.repaired(recoveryCheckpoint, f.recovery, fmt.Errorf("%w: %s ends at offset %d", ErrCorrupt, l.name, l.end), "all of that log is scanned")
-		if fits, err = l.recover(0, f.start, epochsKnown); err != nil {
+		if fits, err = l.recover(0, f, epochsKnown); err != nil {
 			return err
 		}
 	}
@@ -158,7 +158,7 @@ func (l *Log) orphan(name string, logs map[Offset]bool) bool {
 
 // recover scans the segments from place i on and leaves the longest valid prefix. It
 // returns whether the epochs known before are those of the batches, which ascend.
-func (l *Log) recover(i int, start Offset, epochsKnown bool) (fits bool, err error) {
+func (l *Log) recover(i int, f found, epochsKnown bool) (fits bool, err error) {
 	if !epochsKnown {
 		if err := l.learnEpochs(i); err != nil {
 			return false, err
@@ -167,14 +167,16 @@ func (l *Log) recover(i int, start Offset, epochsKnown bool) (fits bool, err err
 	if err := l.recoverProducers(i); err != nil {
 		return false, err
 	}
-	see := epochScan{log: l, start: start, fits: true}
+	see := epochScan{log: l, start: f.start, fits: true}
 	window := scanBuffer(l.segs[i:])
 	for first := i; i < len(l.segs); i++ {
 		s := l.segs[i]
 		if i > first && (s.base < l.end || s.base > l.end && !l.cfg.Compacted) {
 			// The end of the segment before is lost, or a removal was cut short.
-			l.dir.repaired(s.name, s.base, fmt.Errorf("%w: the segment before ends at offset %d", ErrCorrupt, l.end),
-				"removed, and what follows: %d bytes", l.bytesFrom(i))
+			why := fmt.Errorf("%w: the segment before ends at offset %d", ErrCorrupt, l.end)
+			if err := l.keep(i, 0, f.recovery, why); err != nil {
+				return false, err
+			}
 			return see.fits, l.removeFrom(i)
 		}
 		see.file = s.name
@@ -186,8 +188,7 @@ func (l *Log) recover(i int, start Offset, epochsKnown bool) (fits bool, err err
 		s.unsynced = true
 		l.end = s.next
 		if w.pos < s.size {
-			l.dir.repaired(s.name, l.end, w.bad, "cut there, %d bytes dropped", l.bytesFrom(i)-w.pos)
-			return see.fits, l.cutTail(i, w.pos)
+			return see.fits, l.drop(i, w.pos, f.recovery, w.bad)
 		}
 		if i+1 < len(l.segs) {
 			if err := s.seal(); err != nil {
@@ -245,9 +246,12 @@ func (c *epochScan) visit(h record.Batch) error {
 	return nil
 }
 
-// cutTail drops what lies behind a position of segment i: later segments first, so
-// that a crash between leaves no gap.
-func (l *Log) cutTail(i int, position int64) error {
+// drop ends the log before a position of segment i.
+func (l *Log) drop(i int, position int64, recovery Offset, why error) error {
+	if err := l.keep(i, position, recovery, why); err != nil {
+		return err
+	}
+	// Later segments first, so that a crash between leaves no gap.
 	if err := l.removeFrom(i + 1); err != nil {
 		return err
 	}

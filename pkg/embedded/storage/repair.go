@@ -1,6 +1,11 @@
 package storage
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
+)
 
 // Repair is one thing that was not as it should be and that the log could do
 // without: what, where, and what was done about it.
@@ -40,4 +45,53 @@ func (d *Dir) repaired(file string, o Offset, err error, format string, args ...
 	if len(d.repairs) < maxRepairs {
 		d.repairs = append(d.repairs, Repair{File: file, Offset: o, Err: err, Done: fmt.Sprintf(format, args...)})
 	}
+}
+
+// keep is called before the log is made to end at l.end, and what lies behind a
+// position of segment i goes. What was durable once cannot be missing because of a
+// crash: the disk has damaged it, and what comes behind the damage may be whole and
+// the only copy. So that is kept beside the log, durably: the rest of that segment in
+// a file, each that follows in one, by the first offset.
+func (l *Log) keep(i int, position int64, recovery Offset, why error) error {
+	from, n, done := max(l.end, l.segs[i].base), l.bytesFrom(i)-position, "dropped"
+	if l.end < recovery {
+		done = "kept in " + offsetName(l.name, from, corruptSuffix)
+		for _, s := range l.segs[i:] {
+			if err := l.copyTail(s, position, offsetName(l.name, max(from, s.base), corruptSuffix)); err != nil {
+				return err
+			}
+			position = 0
+		}
+		if err := l.fs.SyncDir(l.name); err != nil {
+			return failed("sync directory", l.name, from, err)
+		}
+	}
+	l.dir.repaired(l.segs[i].name, from, why, "the log ends at offset %d, %d bytes behind are %s", l.end, n, done)
+	return nil
+}
+
+func (l *Log) copyTail(s *segment, position int64, to string) error {
+	if err := s.open(); err != nil {
+		return err
+	}
+	tmp := to + ".tmp"
+	f, err := l.fs.Open(tmp, vfs.Create)
+	if err != nil {
+		return failed("create", tmp, s.base, err)
+	}
+	buf := scanBuffer([]*segment{s})
+	err = f.Truncate(0)
+	for at := position; err == nil && at < s.size; at += int64(len(buf)) {
+		buf = buf[:min(int64(len(buf)), s.size-at)]
+		if err = s.readAt(buf, at, s.base); err == nil {
+			_, err = f.WriteAt(buf, at-position)
+		}
+	}
+	if err == nil {
+		err = f.Sync()
+	}
+	if err := errors.Join(err, f.Close()); err != nil {
+		return failed("write", tmp, s.base, err)
+	}
+	return failed("rename", tmp, s.base, l.fs.Rename(tmp, to))
 }

@@ -28,7 +28,9 @@ type Dir struct {
 	// written is what the checkpoints hold: what is the same is not written again.
 	written map[string][]byte
 	repairs []Repair
-	closed  bool
+	// noCheckpoints: it is a metadata log's, see OpenMetadata.
+	noCheckpoints bool
+	closed        bool
 }
 
 // scratchBytes holds an index's block, or the batches between two entries.
@@ -51,6 +53,18 @@ type Options struct {
 // Errors: vfs.ErrLocked if another one has it open, ErrWrongDir if it is not this
 // node's, else an [Error].
 func Open(fsys vfs.FS, opts Options, nowMs int64) (*Dir, error) {
+	d, err := lock(fsys)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.load(opts, nowMs); err != nil {
+		return nil, errors.Join(err, d.Abandon())
+	}
+	return d, nil
+}
+
+// lock takes the directory, with nothing open in it yet.
+func lock(fsys vfs.FS) (*Dir, error) {
 	lock, err := fsys.Lock(lockFile)
 	if errors.Is(err, vfs.ErrLocked) {
 		return nil, fmt.Errorf("%s: %w; stop the other node first", lockFile, err)
@@ -58,11 +72,7 @@ func Open(fsys vfs.FS, opts Options, nowMs int64) (*Dir, error) {
 	if err != nil {
 		return nil, failed("lock", lockFile, NoOffset, err)
 	}
-	d := &Dir{fs: fsys, lock: lock, epoch: -1, logs: map[TopicPartition]*Log{}, written: map[string][]byte{}, scratch: make([]byte, scratchBytes)}
-	if err := d.load(opts, nowMs); err != nil {
-		return nil, errors.Join(err, d.Abandon())
-	}
-	return d, nil
+	return &Dir{fs: fsys, lock: lock, epoch: -1, logs: map[TopicPartition]*Log{}, written: map[string][]byte{}, scratch: make([]byte, scratchBytes)}, nil
 }
 
 func (d *Dir) load(opts Options, nowMs int64) error {
@@ -260,6 +270,9 @@ func (d *Dir) writeStarts() error {
 }
 
 func (d *Dir) write(name string, of func(l *Log) (Offset, bool)) error {
+	if d.noCheckpoints {
+		return nil
+	}
 	offsets := make(map[TopicPartition]Offset, len(d.logs))
 	for tp, l := range d.logs {
 		if o, ok := of(l); ok {
@@ -297,7 +310,7 @@ func (d *Dir) Close(brokerEpoch, nowMs int64) error {
 			errs = append(errs, err)
 		}
 	}
-	if len(errs) == 0 {
+	if len(errs) == 0 && !d.noCheckpoints {
 		if err := writeCleanShutdown(d.fs, brokerEpoch); err != nil {
 			errs = append(errs, err)
 		}

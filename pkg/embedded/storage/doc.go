@@ -92,5 +92,6 @@
 //
 // # What it does not do
 //
-// Compaction, remote tiers, __cluster_metadata. It judges no records: see package record.
+// Compaction, remote tiers. Of __cluster_metadata it keeps the log ([OpenMetadata]), and not the
+// quorum's own files. It judges no records: see package record.
 package storage

@@ -1,0 +1,65 @@
+package quorum
+
+import (
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
+	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+)
+
+// request answers a request, now or once it can be.
+func (n *Node) request(now machine.Time, in machine.Request, out []machine.Effect) []machine.Effect {
+	if n.closing {
+		if req, ok := in.Body.(*kmsg.FetchRequest); ok {
+			return n.fetch(now, in.Token, req, out)
+		}
+		return append(out, machine.Reply{Token: in.Token, Close: true})
+	}
+	switch req := in.Body.(type) {
+	case *kmsg.FetchRequest:
+		return n.fetch(now, in.Token, req, out)
+	}
+	c := call{n: n, now: now}
+	resp := c.decide(in.Body)
+	switch {
+	case c.err != nil:
+		return n.stop(c.err, out)
+	case resp == nil:
+		// Not a controller's: who asks does not know what this is.
+		return append(out, machine.Reply{Token: in.Token, Close: true})
+	}
+	return n.answer(in.Token, resp, out)
+}
+
+// call is one request that the rules decide about.
+type call struct {
+	n   *Node
+	now machine.Time
+	err error // that the log could not take what was decided
+}
+
+// handle asks the rules, and writes what they decide.
+func handle[R any](c *call, req controller.Request[R]) R {
+	reply, b := controller.Handle(c.n.c, c.now.Mono, req)
+	if err := c.n.write(c.now, b); err != nil {
+		c.err = err
+	}
+	return reply
+}
+
+// decide returns the answer, nil for a request that no controller answers.
+func (c *call) decide(body kmsg.Request) kmsg.Response {
+	switch req := body.(type) {
+	case *kmsg.BrokerRegistrationRequest:
+		return c.registerBroker(req)
+	case *kmsg.BrokerHeartbeatRequest:
+		return c.heartbeat(req)
+	case *kmsg.AlterPartitionRequest:
+		return c.alterPartition(req)
+	case *kmsg.AllocateProducerIDsRequest:
+		return c.allocateProducerIDs(req)
+	case *kmsg.CreateTopicsRequest:
+		return c.createTopics(req)
+	}
+	return nil
+}

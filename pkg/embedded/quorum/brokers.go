@@ -132,3 +132,45 @@ func isrAnswer(version int16, result controller.ISRResult) kmsg.AlterPartitionRe
 	}
 	return p
 }
+
+func (c *call) unregisterBroker(req *kmsg.UnregisterBrokerRequest) kmsg.Response {
+	reply := handle(c, controller.UnregisterBroker{BrokerID: req.BrokerID})
+	resp := req.ResponseKind().(*kmsg.UnregisterBrokerResponse)
+	resp.ErrorCode, resp.ErrorMessage = codeOf(reply.Err), messageOf(reply.Err)
+	return resp
+}
+
+func (c *call) assignReplicasToDirs(req *kmsg.AssignReplicasToDirsRequest) kmsg.Response {
+	r := controller.AssignReplicasToDirs{BrokerID: req.BrokerID, BrokerEpoch: req.BrokerEpoch}
+	for _, d := range req.Directories {
+		for _, t := range d.Topics {
+			for _, p := range t.Partitions {
+				r.Assignments = append(r.Assignments, controller.DirAssignment{TopicID: t.TopicID, Partition: p.Partition, Directory: d.ID})
+			}
+		}
+	}
+	reply := handle(c, r)
+	resp := req.ResponseKind().(*kmsg.AssignReplicasToDirsResponse)
+	resp.Directories = []kmsg.AssignReplicasToDirsResponseDirectory{}
+	if resp.ErrorCode = codeOf(reply.Err); reply.Err != nil {
+		return resp
+	}
+	results := reply.Results
+	for _, d := range req.Directories {
+		dir := kmsg.NewAssignReplicasToDirsResponseDirectory()
+		dir.ID, dir.Topics = d.ID, make([]kmsg.AssignReplicasToDirsResponseDirectoryTopic, 0, len(d.Topics))
+		for _, t := range d.Topics {
+			topic := kmsg.NewAssignReplicasToDirsResponseDirectoryTopic()
+			topic.TopicID = t.TopicID
+			topic.Partitions = make([]kmsg.AssignReplicasToDirsResponseDirectoryTopicPartition, 0, len(t.Partitions))
+			for _, p := range t.Partitions {
+				one := kmsg.NewAssignReplicasToDirsResponseDirectoryTopicPartition()
+				one.Partition, one.ErrorCode = p.Partition, codeOf(results[0])
+				topic.Partitions, results = append(topic.Partitions, one), results[1:]
+			}
+			dir.Topics = append(dir.Topics, topic)
+		}
+		resp.Directories = append(resp.Directories, dir)
+	}
+	return resp
+}

@@ -38,7 +38,9 @@
 //   - tail.go: the last durable batches, in memory for brokers that keep up
 //   - fetch.go, fetchsnapshot.go, observers.go, describe.go: what followers ask
 //   - request.go: from a request's key to its handler; brokers.go, topics.go, …
-//   - snapshot.go, trim.go: checkpoints, and the end of old records
+//   - snapshotfile.go, restore.go: checkpoints as files, and the way back
+//   - snapshot.go, trim.go: when one is written, and the end of old records
+//   - close.go: the end
 //
 // # What it does not do
 //

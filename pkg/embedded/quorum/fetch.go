@@ -90,22 +90,20 @@ func (n *Node) serveFetch(now machine.Time, f *fetch, out []machine.Effect) []ma
 		return n.answerElsewhere(f, place, instead, out)
 	}
 	n.observe(now, f)
-	switch {
-	case p.FetchOffset == n.durable:
+	if p.FetchOffset == n.durable {
 		if f.req.Version >= 18 && p.HighWatermark < n.durable || now.Mono >= f.deadlineMs {
 			return n.answerFetch(f, codeNone, nil, out)
 		}
 		n.parked = append(n.parked, f)
 		return out
-	default:
-		most := int(min(max(f.req.MaxBytes, 0), maxFetchBytes))
-		if records, ok := n.tail.read(p.FetchOffset, most); ok {
-			return n.answerFetch(f, codeNone, records, out)
-		}
-		return n.run(laneLog, &logRead{log: n.log, f: f, fetch: storage.Fetch{
-			From: storage.Offset(p.FetchOffset), UpTo: storage.Offset(n.durable), MaxBytes: most, MinOne: true,
-		}}, out)
 	}
+	most := int(min(max(f.req.MaxBytes, 0), maxFetchBytes))
+	if records, ok := n.tail.read(p.FetchOffset, most); ok {
+		return n.answerFetch(f, codeNone, records, out)
+	}
+	return n.run(laneLog, &logRead{log: n.log, f: f, fetch: storage.Fetch{
+		From: storage.Offset(p.FetchOffset), UpTo: storage.Offset(n.durable), MaxBytes: most, MinOne: true,
+	}}, out)
 }
 
 // serveFetches looks again at all that wait, since there are more records.

@@ -13,7 +13,8 @@ const observerSessionMs int64 = 300_000
 // observer is how far a broker is that follows the log (LeaderState.ReplicaState).
 type observer struct {
 	id     int32
-	offset int64 // that it asked for last
+	dir    [16]byte // of its log directory, zero if it did not say
+	offset int64    // that it asked for last
 	// fetchMs and caughtUpMs are times of day, which DescribeQuorum tells; -1: never.
 	fetchMs, caughtUpMs int64
 	// monoMs is when it asked last, and endThen where the log ended.
@@ -40,6 +41,7 @@ func (n *Node) observe(now machine.Time, f *fetch) {
 	case o.endThen > 0 && offset >= o.endThen:
 		o.caughtUpMs = max(o.caughtUpMs, o.fetchMs)
 	}
+	o.dir = f.partition().ReplicaDirectoryID
 	o.offset, o.endThen, o.monoMs = offset, n.durable, now.Mono
 	o.fetchMs = max(o.fetchMs, now.Wall)
 }

@@ -9,15 +9,11 @@ import (
 
 // request answers a request, now or once it can be.
 func (n *Node) request(now machine.Time, in machine.Request, out []machine.Effect) []machine.Effect {
-	if n.closing {
-		if req, ok := in.Body.(*kmsg.FetchRequest); ok {
-			return n.fetch(now, in.Token, req, out)
-		}
-		return append(out, machine.Reply{Token: in.Token, Close: true})
+	if out, done := n.followerRequest(now, in, out); done {
+		return out
 	}
-	switch req := in.Body.(type) {
-	case *kmsg.FetchRequest:
-		return n.fetch(now, in.Token, req, out)
+	if n.closing {
+		return append(out, machine.Reply{Token: in.Token, Close: true})
 	}
 	c := call{n: n, now: now}
 	resp := c.decide(in.Body)
@@ -29,6 +25,19 @@ func (n *Node) request(now machine.Time, in machine.Request, out []machine.Effec
 		return append(out, machine.Reply{Token: in.Token, Close: true})
 	}
 	return n.answer(in.Token, resp, out)
+}
+
+// followerRequest answers what is asked about the log, which needs no decision.
+func (n *Node) followerRequest(now machine.Time, in machine.Request, out []machine.Effect) (_ []machine.Effect, done bool) {
+	switch req := in.Body.(type) {
+	case *kmsg.FetchRequest:
+		return n.fetch(now, in.Token, req, out), true
+	case *kmsg.FetchSnapshotRequest:
+		return n.fetchSnapshot(in.Token, req, out), true
+	case *kmsg.DescribeQuorumRequest:
+		return append(out, machine.Reply{Token: in.Token, Response: n.describe(now, req)}), true
+	}
+	return out, false
 }
 
 // call is one request that the rules decide about.
@@ -58,8 +67,35 @@ func (c *call) decide(body kmsg.Request) kmsg.Response {
 		return c.alterPartition(req)
 	case *kmsg.AllocateProducerIDsRequest:
 		return c.allocateProducerIDs(req)
+	case *kmsg.UnregisterBrokerRequest:
+		return c.unregisterBroker(req)
+	case *kmsg.AssignReplicasToDirsRequest:
+		return c.assignReplicasToDirs(req)
+	}
+	return c.decideForClient(body)
+}
+
+// decideForClient is decide for what brokers send on.
+func (c *call) decideForClient(body kmsg.Request) kmsg.Response {
+	switch req := body.(type) {
 	case *kmsg.CreateTopicsRequest:
 		return c.createTopics(req)
+	case *kmsg.DeleteTopicsRequest:
+		return c.deleteTopics(req)
+	case *kmsg.CreatePartitionsRequest:
+		return c.createPartitions(req)
+	case *kmsg.IncrementalAlterConfigsRequest:
+		return c.incrementalAlterConfigs(req)
+	case *kmsg.AlterConfigsRequest:
+		return c.alterConfigs(req)
+	case *kmsg.ElectLeadersRequest:
+		return c.electLeaders(req)
+	case *kmsg.AlterPartitionAssignmentsRequest:
+		return c.alterAssignments(req)
+	case *kmsg.ListPartitionReassignmentsRequest:
+		return c.listReassignments(req)
+	case *kmsg.UpdateFeaturesRequest:
+		return c.updateFeatures(req)
 	}
 	return nil
 }

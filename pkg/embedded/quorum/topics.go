@@ -5,38 +5,64 @@ import (
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
-	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 )
 
+// once counts names that a request may have once only. In Kafka such checks are
+// those of ControllerApis.
+func once[T any, K comparable](all []T, key func(T) K) (count map[K]int) {
+	count = make(map[K]int, len(all))
+	for _, one := range all {
+		count[key(one)]++
+	}
+	return count
+}
+
 func (c *call) createTopics(req *kmsg.CreateTopicsRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.CreateTopicsResponse)
+	resp.Topics = make([]kmsg.CreateTopicsResponseTopic, 0, len(req.Topics))
 	r := controller.CreateTopics{ValidateOnly: req.ValidateOnly && req.Version >= 1}
+	var refused []controller.TopicResult
 	for _, t := range req.Topics {
-		topic := controller.NewTopic{Name: t.Topic, NumPartitions: t.NumPartitions, ReplicationFactor: t.ReplicationFactor}
-		for _, a := range t.ReplicaAssignment {
-			if topic.Assignments == nil {
-				topic.Assignments = map[int32][]int32{}
-			}
-			topic.Assignments[a.Partition] = a.Replicas
-		}
-		for _, cfg := range t.Configs {
-			topic.Configs = append(topic.Configs, controller.ConfigValue{Key: cfg.Name, Value: cfg.Value})
+		topic, err := newTopic(t)
+		if err != nil {
+			refused = append(refused, controller.TopicResult{Name: t.Topic, Err: err})
+			continue
 		}
 		r.Topics = append(r.Topics, topic)
 	}
-	reply := handle(c, r)
-	resp := req.ResponseKind().(*kmsg.CreateTopicsResponse)
-	resp.Topics = make([]kmsg.CreateTopicsResponseTopic, 0, len(reply.Topics))
-	for _, result := range reply.Topics {
+	for _, result := range append(handle(c, r).Topics, refused...) {
 		t := kmsg.NewCreateTopicsResponseTopic()
 		t.Topic, t.TopicID, t.ErrorCode, t.ErrorMessage = result.Name, result.ID, codeOf(result.Err), messageOf(result.Err)
 		t.NumPartitions, t.ReplicationFactor, t.Configs = -1, -1, []kmsg.CreateTopicsResponseTopicConfig{}
 		if result.Err == nil {
-			t.NumPartitions, t.ReplicationFactor = int32(result.NumPartitions), result.ReplicationFactor
-			t.Configs = append(t.Configs, c.topicConfigs(result.Name, given(r.Topics, result.Name))...)
+			t.NumPartitions, t.ReplicationFactor = result.NumPartitions, result.ReplicationFactor
+			if req.Version >= 5 {
+				t.Configs = c.topicConfigs(given(r.Topics, result.Name))
+			}
 		}
 		resp.Topics = append(resp.Topics, t)
 	}
 	return resp
+}
+
+func newTopic(t kmsg.CreateTopicsRequestTopic) (controller.NewTopic, *controller.Error) {
+	topic := controller.NewTopic{Name: t.Topic, NumPartitions: t.NumPartitions, ReplicationFactor: t.ReplicationFactor}
+	if t.Topic == metadataTopic {
+		return topic, errorf(topicAuthorizationFailed, "the metadata log is no topic that can be created")
+	}
+	for _, a := range t.ReplicaAssignment {
+		if topic.Assignments == nil {
+			topic.Assignments = map[int32][]int32{}
+		}
+		if _, twice := topic.Assignments[a.Partition]; twice {
+			return topic, errorf(controller.InvalidReplicaAssignment, "a partition is assigned more than once")
+		}
+		topic.Assignments[a.Partition] = a.Replicas
+	}
+	for _, cfg := range t.Configs {
+		topic.Configs = append(topic.Configs, controller.ConfigValue{Key: cfg.Name, Value: cfg.Value})
+	}
+	return topic, nil
 }
 
 func given(topics []controller.NewTopic, name string) []controller.ConfigValue {
@@ -48,39 +74,107 @@ func given(topics []controller.NewTopic, name string) []controller.ConfigValue {
 	return nil
 }
 
-// Where a config's value is from, in Kafka's numbers (DescribeConfigsResponse.ConfigSource).
-const (
-	sourceTopic         int8 = 1
-	sourceDefaultBroker int8 = 3
-	sourceStaticBroker  int8 = 4
-	sourceDefault       int8 = 5
-)
-
-// topicConfigs are all configs of a topic that was created with those given, as
-// its creation tells them (KIP-525; KafkaConfigSchema.resolveEffectiveTopicConfigs).
-func (c *call) topicConfigs(name string, given []controller.ConfigValue) []kmsg.CreateTopicsResponseTopicConfig {
-	var all []kmsg.CreateTopicsResponseTopicConfig
-	image := c.n.c.Image()
-	for _, key := range controller.ConfigKeys() {
-		if key.Name == "" {
+func (c *call) createPartitions(req *kmsg.CreatePartitionsRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.CreatePartitionsResponse)
+	resp.Topics = make([]kmsg.CreatePartitionsResponseTopic, 0, len(req.Topics))
+	count := once(req.Topics, func(t kmsg.CreatePartitionsRequestTopic) string { return t.Topic })
+	r := controller.CreatePartitions{ValidateOnly: req.ValidateOnly}
+	var refused []controller.TopicResult
+	for _, t := range req.Topics {
+		switch {
+		case count[t.Topic] == 0:
+			continue // answered
+		case count[t.Topic] > 1:
+			refused = append(refused, controller.TopicResult{Name: t.Topic, Err: errorf(controller.InvalidRequest, "the topic is in the request more than once")})
+			count[t.Topic] = 0
 			continue
 		}
-		cfg := kmsg.NewCreateTopicsResponseTopicConfig()
-		cfg.Name = key.Name
-		value, source := key.Default, sourceDefault
-		if v, ok := c.n.opts.Controller.Static[key.Broker]; ok {
-			value, source = v, sourceStaticBroker
+		more := controller.MorePartitions{Topic: t.Topic, Count: t.Count}
+		if t.Assignment != nil {
+			more.Assignments = make([][]int32, 0, len(t.Assignment))
 		}
-		if v, ok := image.Config(metadata.Resource{Type: kraft.ResourceBroker}, key.Broker); ok {
-			value, source = v, sourceDefaultBroker
+		for _, a := range t.Assignment {
+			more.Assignments = append(more.Assignments, a.Replicas)
 		}
-		for _, g := range given {
-			if g.Key == key.Name && g.Value != nil {
-				value, source = *g.Value, sourceTopic
-			}
-		}
-		cfg.Value, cfg.Source = &value, source
-		all = append(all, cfg)
+		r.Topics = append(r.Topics, more)
 	}
-	return all
+	for _, result := range append(handle(c, r).Topics, refused...) {
+		t := kmsg.NewCreatePartitionsResponseTopic()
+		t.Topic, t.ErrorCode, t.ErrorMessage = result.Name, codeOf(result.Err), messageOf(result.Err)
+		resp.Topics = append(resp.Topics, t)
+	}
+	return resp
+}
+
+// deletion is one topic that a request names, by name or by id.
+type deletion struct {
+	name *string
+	id   kraft.UUID
+	err  *controller.Error
+}
+
+func (c *call) deleteTopics(req *kmsg.DeleteTopicsRequest) kmsg.Response {
+	var all []*deletion
+	for _, name := range req.TopicNames {
+		all = append(all, &deletion{name: &name})
+	}
+	if req.Version >= 6 {
+		all = nil
+		for _, t := range req.Topics {
+			all = append(all, &deletion{name: t.Topic, id: t.TopicID})
+		}
+	}
+	c.resolve(all)
+	r := controller.DeleteTopics{}
+	for _, d := range all {
+		if d.err == nil {
+			r.IDs = append(r.IDs, d.id)
+		}
+	}
+	results := handle(c, r).Topics
+	resp := req.ResponseKind().(*kmsg.DeleteTopicsResponse)
+	resp.Topics = make([]kmsg.DeleteTopicsResponseTopic, 0, len(all))
+	for _, d := range all {
+		if d.err == nil {
+			d.err, results = results[0].Err, results[1:]
+		}
+		t := kmsg.NewDeleteTopicsResponseTopic()
+		t.Topic, t.TopicID, t.ErrorCode, t.ErrorMessage = d.name, d.id, codeOf(d.err), messageOf(d.err)
+		resp.Topics = append(resp.Topics, t)
+	}
+	return resp
+}
+
+// resolve finds names and ids (ControllerApis.deleteTopics): which topic a name
+// means is decided before any is deleted.
+func (c *call) resolve(all []*deletion) {
+	byID := map[kraft.UUID][]*deletion{}
+	for _, d := range all {
+		switch {
+		case d.name != nil && d.id != (kraft.UUID{}):
+			d.err = errorf(controller.InvalidRequest, "a topic is named by its name or by its id, not by both")
+		case d.name != nil:
+			if t, ok := c.n.c.Image().Topic(*d.name); ok {
+				d.id = t.ID
+			} else {
+				d.err = errorf(controller.UnknownTopicOrPartition, "there is no topic of that name")
+			}
+		case d.id != (kraft.UUID{}):
+			if t, ok := c.n.c.Image().TopicByID(d.id); ok {
+				d.name = &t.Name
+			} else {
+				d.err = errorf(controller.UnknownTopicID, "there is no topic with that id")
+			}
+		default:
+			d.err = errorf(controller.InvalidRequest, "neither a name nor an id")
+		}
+		if d.err == nil {
+			byID[d.id] = append(byID[d.id], d)
+		}
+	}
+	for _, d := range all {
+		if len(byID[d.id]) > 1 && d.err == nil {
+			d.err = errorf(controller.InvalidRequest, "the topic is in the request more than once")
+		}
+	}
 }

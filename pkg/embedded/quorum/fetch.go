@@ -62,7 +62,7 @@ func (n *Node) thisCluster(id *string) bool { return id == nil || *id == n.opts.
 // fetchError is an answer about nothing but the request itself.
 func fetchError(req *kmsg.FetchRequest, code int16) *kmsg.FetchResponse {
 	resp := req.ResponseKind().(*kmsg.FetchResponse)
-	resp.ErrorCode = code
+	resp.ErrorCode, resp.Topics, resp.Brokers = code, []kmsg.FetchResponseTopic{}, []kmsg.FetchResponseBroker{}
 	return resp
 }
 
@@ -207,13 +207,13 @@ func (n *Node) answerElsewhere(f *fetch, at place, instead logstate.EpochEnd, ou
 func (n *Node) fetchResponse(f *fetch) (*kmsg.FetchResponse, *kmsg.FetchResponseTopicPartition) {
 	p := kmsg.NewFetchResponseTopicPartition()
 	p.HighWatermark, p.LastStableOffset, p.LogStartOffset = n.durable, -1, n.logStart
-	p.RecordBatches = []byte{}
+	p.RecordBatches, p.AbortedTransactions = []byte{}, []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
 	p.CurrentLeader.LeaderID, p.CurrentLeader.LeaderEpoch = n.leader()
 	t := kmsg.NewFetchResponseTopic()
 	t.Topic, t.TopicID = metadataTopic, metadataTopicID
 	t.Partitions = append(t.Partitions, p)
 	resp := f.req.ResponseKind().(*kmsg.FetchResponse)
-	resp.Topics = append(resp.Topics, t)
+	resp.Topics, resp.Brokers = append(resp.Topics, t), []kmsg.FetchResponseBroker{}
 	if e, ok := n.endPoint(); ok {
 		b := kmsg.NewFetchResponseBroker()
 		b.NodeID, b.Host, b.Port = n.opts.Controller.NodeID, e.Host, int32(e.Port)

@@ -5,44 +5,10 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
-	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
-	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
-
-// follow reads the log as a broker does and returns its image and offset.
-func follow(tb testing.TB, w *world) (metadata.Image, int64) {
-	tb.Helper()
-	replay := metadata.NewReplay(metadata.Empty())
-	var next int64
-	var last int32
-	for {
-		resp := ask[*kmsg.FetchResponse](w, metadataFetch(1, next, w.n.epoch, last, 0))
-		p := resp.Topics[0].Partitions[0]
-		if p.ErrorCode != 0 {
-			tb.Fatalf("fetch at %d: error %d", next, p.ErrorCode)
-		}
-		if len(p.RecordBatches) == 0 {
-			return replay.Image(), next
-		}
-		for s := record.Scan(p.RecordBatches); s.Next(); {
-			b := s.Batch()
-			next, last = b.NextOffset(), b.LeaderEpoch()
-			if b.Control() {
-				continue
-			}
-			rs, err := b.Records(nil)
-			must(tb, err)
-			for rs.Next() {
-				rec, err := kraft.Decode(rs.Record().Value)
-				must(tb, err)
-				must(tb, replay.Apply(rec))
-			}
-		}
-	}
-}
 
 // A cluster from nothing: a topic is created, a broker that follows the log sees
 // what the controller decided, and so does the next life of the controller.
@@ -54,11 +20,12 @@ func TestLife(t *testing.T) {
 	if created.Topics[0].ErrorCode != 0 || created.Topics[0].NumPartitions != 4 || len(created.Topics[0].Configs) == 0 {
 		t.Fatalf("%+v", created.Topics[0])
 	}
-	image, next := follow(t, w)
-	if next != w.n.DurableOffset() {
-		t.Fatalf("followed to %d of %d", next, w.n.DurableOffset())
+	f := newFollower(w, 1)
+	f.catchUp()
+	if f.next != w.n.DurableOffset() {
+		t.Fatalf("followed to %d of %d", f.next, w.n.DurableOffset())
 	}
-	sameImage(t, image, w.n.Image())
+	sameImage(t, f.image(), w.n.Image())
 
 	before, epoch := w.n.Image(), w.n.epoch
 	w.take(w.n.Shutdown(w.now, nil))
@@ -81,8 +48,8 @@ func TestLife(t *testing.T) {
 			t.Fatalf("%d controllers", n)
 		}
 	}
-	image, _ = follow(t, w)
-	sameImage(t, image, w.n.Image())
+	f.catchUp() // in the new epoch, from where it was
+	sameImage(t, f.image(), w.n.Image())
 }
 
 // A reply waits for the disk, and so do records for brokers.

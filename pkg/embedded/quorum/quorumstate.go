@@ -53,17 +53,13 @@ func readQuorumState(fsys vfs.FS, name string) (quorumState, error) {
 // no epoch is led twice.
 func (n *Node) writeQuorumState() error {
 	id := n.opts.Controller.NodeID
-	s := quorumState{LeaderID: id, LeaderEpoch: n.epoch, VotedID: id}
+	// A leader is elected, and its vote no longer counts: -1, as Kafka has it.
+	s := quorumState{LeaderID: id, LeaderEpoch: n.epoch, VotedID: -1}
 	if n.voters == nil {
 		none, zero := "", int64(0)
 		s.ClusterID, s.AppliedOffset, s.CurrentVoters = &none, &zero, []voterN{{id}}
 	} else {
 		dir := kraft.UUID{}.String()
-		for _, v := range n.voters.Voters {
-			if v.ID == id {
-				dir = kraft.UUID(v.DirectoryID).String()
-			}
-		}
 		s.VotedDirectoryID, s.DataVersion = &dir, 1
 	}
 	b, err := json.Marshal(s)

@@ -33,7 +33,7 @@
 //
 // # Where things are
 //
-//   - open.go: recovery, the new epoch, the first records of a cluster
+//   - open.go, bootstrap.go: recovery, the new epoch, the first records of a cluster
 //   - journal.go: what was decided and is not durable; append orders
 //   - tail.go: the last durable batches, in memory for brokers that keep up
 //   - fetch.go, fetchsnapshot.go, observers.go, describe.go: what followers ask

@@ -2,7 +2,9 @@ package quorum
 
 import (
 	"errors"
+	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -11,6 +13,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
 
@@ -125,13 +128,59 @@ func TestDamagedSnapshot(t *testing.T) {
 		w.notes = nil
 		w.n.Abandon()
 	}
-	// Its log is gone too: then it is told where.
+	// The log is lost and the newest snapshot is not: it begins there.
+	must(t, vfs.WriteFile(disk, newest, data))
+	must(t, disk.Rename(w.n.log.Path("00000000000000000000.log"), "aside"))
+	w.open()
+	if !equalRecords(normal(t, w.n.Image()), normal(t, before)) || w.n.durable != snapshots[2].offset+2 || w.n.epoch <= snapshots[2].epoch {
+		t.Fatalf("offset %d, epoch %d after %+v", w.n.durable, w.n.epoch, snapshots[2])
+	}
+	w.n.Abandon()
+	// The log begins behind the newest snapshot: what was between is gone.
+	w2 := w.n.log.Path(fmt.Sprintf("%020d.log", snapshots[2].offset))
+	must(t, disk.Rename(w2, w.n.log.Path("00000000000000000999.log")))
+	if _, err := Open(opts, w.now); err == nil || !strings.Contains(err.Error(), "what was between is gone") {
+		t.Fatal(err)
+	}
+	// And without any: nothing says what was before.
+	must(t, disk.Remove(w.n.log.Path("00000000000000000999.log")))
+	must(t, disk.Rename("aside", w.n.log.Path("00000000000000000000.log")))
 	must(t, disk.Remove(newest))
 	must(t, disk.Remove(w.n.log.Path(snapshots[1].file())))
 	must(t, disk.Remove(w.n.log.Path(snapshots[0].file())))
 	must(t, disk.Rename(w.n.log.Path("00000000000000000000.log"), w.n.log.Path("00000000000000000099.log")))
-	if _, err := Open(opts, w.now); err == nil {
-		t.Fatal("opened without its beginning")
+	if _, err := Open(opts, w.now); err == nil || !strings.Contains(err.Error(), "no snapshot says") {
+		t.Fatal(err)
+	}
+}
+
+// A snapshot that is in use survives a power loss.
+func TestSnapshotIsDurable(t *testing.T) {
+	t.Parallel()
+	disk := vfs.NewMem(vfs.MemOptions{})
+	opts := testOptions(disk)
+	opts.SnapshotMs = 5000
+	w := newWorld(t, opts)
+	w.advance(5000)
+	name := w.n.log.Path(w.n.snapshots[1].file())
+	rng := rand.New(rand.NewPCG(4, 4))
+	for range 50 {
+		must(t, newReplay().snapshot(disk.CrashClone(rng), name))
+	}
+}
+
+// A batch of which a snapshot has the beginning is replayed from there on.
+func TestReplaysRestOfBatch(t *testing.T) {
+	t.Parallel()
+	bytes, err := encode(&record.Builder{}, record.Options{BaseOffset: 10}, 1, 33, []kraft.Record{
+		&kraft.Topic{Name: "before", TopicID: kraft.UUID{1}}, &kraft.Topic{Name: "after", TopicID: kraft.UUID{2}},
+	})
+	must(t, err)
+	r := newReplay()
+	must(t, r.batch(bytes, 11))
+	_, before := r.Image().Topic("before")
+	if _, after := r.Image().Topic("after"); before || !after {
+		t.Fatal(before, after)
 	}
 }
 
@@ -173,7 +222,7 @@ func TestKeepsWhatItDoesNotKnow(t *testing.T) {
 	opts.SnapshotBytes, opts.RetainBytes = 100, 1000
 	w := newWorld(t, opts)
 	w.advance(1000)
-	taken := len(w.n.snapshots)
+	taken := w.n.newestSnapshot()
 	n := w.n
 	must(t, n.writeRecords(w.now, controller.Batch{Base: n.c.NextOffset(), Records: []kraft.Record{
 		&kraft.AccessControlEntry{ID: kraft.UUID{1: 1}, Principal: "User:alice", Host: "*"},
@@ -185,7 +234,7 @@ func TestKeepsWhatItDoesNotKnow(t *testing.T) {
 	w.open()
 	end := w.n.DurableOffset()
 	w.advance(20_000)
-	if len(w.notes) != 1 || len(w.n.snapshots) > taken {
+	if len(w.notes) != 1 || w.n.newestSnapshot() != taken {
 		t.Fatalf("%v, snapshots %v", w.notes, w.n.snapshots)
 	}
 	if w.n.DurableOffset() < end+30 {

@@ -22,6 +22,7 @@ const maxFetchBytes = 8 << 20
 // fetch is a Fetch of the metadata log that is not answered yet.
 type fetch struct {
 	token machine.Token
+	conn  uint64
 	req   *kmsg.FetchRequest
 	// deadlineMs is when it is answered with nothing, on the clock Mono.
 	deadlineMs int64
@@ -38,16 +39,16 @@ func (f *fetch) replica() int32 {
 }
 
 // fetch is KafkaRaftClient.handleFetchRequest.
-func (n *Node) fetch(now machine.Time, token machine.Token, req *kmsg.FetchRequest, out []machine.Effect) []machine.Effect {
+func (n *Node) fetch(now machine.Time, in machine.Request, req *kmsg.FetchRequest, out []machine.Effect) []machine.Effect {
 	if !n.thisCluster(req.ClusterID) {
-		return append(out, machine.Reply{Token: token, Response: fetchError(req, codeInconsistentClusterID)})
+		return append(out, machine.Reply{Token: in.Token, Response: fetchError(req, codeInconsistentClusterID)})
 	}
 	// Topics by name, as before version 13, are none of ours.
 	if len(req.Topics) != 1 || kraft.UUID(req.Topics[0].TopicID) != metadataTopicID ||
 		len(req.Topics[0].Partitions) != 1 || req.Topics[0].Partitions[0].Partition != 0 {
-		return append(out, machine.Reply{Token: token, Response: fetchError(req, codeInvalidRequest)})
+		return append(out, machine.Reply{Token: in.Token, Response: fetchError(req, codeInvalidRequest)})
 	}
-	f := &fetch{token: token, req: req, deadlineMs: now.Mono + int64(req.MaxWaitMillis)}
+	f := &fetch{token: in.Token, conn: in.Conn, req: req, deadlineMs: now.Mono + int64(req.MaxWaitMillis)}
 	p := f.partition()
 	if req.MaxWaitMillis < 0 || p.FetchOffset < 0 || p.LastFetchedEpoch < 0 || p.CurrentLeaderEpoch < 0 {
 		return n.answerFetch(f, codeInvalidRequest, nil, out)
@@ -118,13 +119,18 @@ func (n *Node) serveFetches(now machine.Time, out []machine.Effect) []machine.Ef
 
 // expireFetches answers those that have waited long enough.
 func (n *Node) expireFetches(now machine.Time, out []machine.Effect) []machine.Effect {
+	return n.dismiss(func(f *fetch) bool { return f.deadlineMs <= now.Mono }, out)
+}
+
+// dismiss answers those that wait and match, without records.
+func (n *Node) dismiss(match func(*fetch) bool, out []machine.Effect) []machine.Effect {
 	kept := n.parked[:0]
 	for _, f := range n.parked {
-		if f.deadlineMs > now.Mono {
+		if match(f) {
+			out = n.answerFetch(f, codeNone, nil, out)
+		} else {
 			kept = append(kept, f)
-			continue
 		}
-		out = n.answerFetch(f, codeNone, nil, out)
 	}
 	clear(n.parked[len(kept):])
 	n.parked = kept

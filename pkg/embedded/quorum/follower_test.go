@@ -188,3 +188,32 @@ func TestFollowers(t *testing.T) {
 		}
 	}
 }
+
+// When a follower was caught up: now if it has all, else when it last asked if it
+// has what there was then.
+func TestCaughtUp(t *testing.T) {
+	t.Parallel()
+	opts := testOptions(vfs.NewMem(vfs.MemOptions{}))
+	opts.Controller.MaxIdleMs = 0
+	w := newWorld(t, opts)
+	seen := func() *observer { return w.n.observers[1] }
+	fetch := func(offset int64) {
+		ask[*kmsg.FetchResponse](w, metadataFetch(1, offset, w.n.epoch, w.n.epoch, 0))
+	}
+	fetch(0)
+	if seen().caughtUpMs != -1 || seen().fetchMs != w.now.Wall {
+		t.Fatalf("%+v", seen())
+	}
+	end, asked := w.n.durable, w.now.Wall
+	w.advance(100)
+	w.brokers(1)
+	fetch(end)
+	if seen().caughtUpMs != asked {
+		t.Fatalf("%+v", seen())
+	}
+	w.advance(100)
+	fetch(w.n.durable)
+	if seen().caughtUpMs != w.now.Wall {
+		t.Fatalf("%+v", seen())
+	}
+}

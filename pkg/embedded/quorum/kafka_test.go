@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -200,44 +201,128 @@ func dump(t *testing.T, args ...string) *exec.Cmd {
 	return kafkatest.Program(t, kafkatest.DefaultVersion, "../storage/testdata/Dump.java", args...)
 }
 
-// The directory of a controller that lives now, copied, is opened.
-func TestOpensKafkas(t *testing.T) {
-	c := kafkatest.Start(t, kafkatest.Options{Properties: map[string]string{"metadata.log.max.snapshot.interval.ms": "1000"}})
+// A real controller's directory is taken over in place, and given back: Kafka
+// goes on where we ended, from our snapshot and our log.
+func TestTakesTurnsWithKafka(t *testing.T) {
+	c := kafkatest.Start(t, kafkatest.Options{Properties: map[string]string{
+		"metadata.log.max.snapshot.interval.ms": "1000", "broker.session.timeout.ms": "3000", "broker.heartbeat.interval.ms": "500",
+	}})
 	c.CreateTopic(t, "orders", [][]int32{{1}, {1}}, map[string]string{"retention.ms": "100000"})
 	c.Stop(t, 1)
-	root := t.TempDir()
-	from := c.LogDirs(kafkatest.FirstController)[0]
-	must(t, os.CopyFS(root, os.DirFS(from)))
-	disk := vfs.NewReal(root)
-	opts := testOptions(disk)
-	props, err := os.ReadFile(filepath.Join(root, "meta.properties"))
-	must(t, err)
-	for line := range strings.Lines(string(props)) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "cluster.id="); ok {
-			opts.Controller.ClusterID = id
-		}
-	}
-	opts.Controller.NodeID = kafkatest.FirstController
-	state, err := os.ReadFile(filepath.Join(root, "__cluster_metadata-0", "quorum-state"))
-	must(t, err)
-	want, end := replayed(t, filepath.Join(root, "__cluster_metadata-0", "00000000000000000000.log"))
+	c.Stop(t, kafkatest.FirstController)
+	root := c.LogDirs(kafkatest.FirstController)[0]
+	log := filepath.Join(root, "__cluster_metadata-0", "00000000000000000000.log")
+	want, end := replayed(t, log)
+
+	opts := testOptions(vfs.NewReal(root))
+	opts.Controller.ClusterID, opts.Controller.NodeID = c.ClusterID(), kafkatest.FirstController
+	opts.SnapshotMs = 1000
 	w := newWorld(t, opts)
-	if diff := cmp.Diff(records(want, opts.Controller.NodeID), records(w.n.Image(), opts.Controller.NodeID)); diff != "" {
+	if diff := cmp.Diff(records(want, kafkatest.FirstController), records(w.n.Image(), kafkatest.FirstController)); diff != "" {
 		t.Errorf("(-Kafka's +opened):\n%s", diff)
 	}
 	if w.n.DurableOffset() != end+2 {
 		t.Errorf("offset %d after %d", w.n.DurableOffset(), end)
 	}
-	if _, ok := w.n.Image().Topic("orders"); !ok {
-		t.Error("the topic is not there")
+	alter := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	alter.Version = 1
+	alter.Resources = []kmsg.IncrementalAlterConfigsRequestResource{{
+		ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "orders",
+		Configs: []kmsg.IncrementalAlterConfigsRequestResourceConfig{{Name: "retention.ms", Value: kmsg.StringPtr("7654321")}},
+	}}
+	if r := ask[*kmsg.IncrementalAlterConfigsResponse](w, alter).Resources[0]; r.ErrorCode != 0 {
+		t.Fatalf("%+v", r)
 	}
-	ours, err := os.ReadFile(filepath.Join(root, "__cluster_metadata-0", "quorum-state"))
-	must(t, err)
-	t.Logf("Kafka's %s\nours    %s", state, ours)
+	// A broker that Kafka never saw, and a topic on it: after our snapshot, so in the
+	// log alone.
+	w.advance(1500)
+	if r := ask[*kmsg.BrokerRegistrationResponse](w, kafkaRegistration(c)); r.ErrorCode != 0 {
+		t.Fatalf("registration: error %d", r.ErrorCode)
+	}
+	b, _ := w.n.Image().Broker(7)
+	ask[*kmsg.BrokerHeartbeatResponse](w, heartbeat(7, b.BrokerEpoch, w.n.DurableOffset()))
+	ours := creation("ours", -1, -1)
+	ours.Topics[0].ReplicaAssignment = []kmsg.CreateTopicsRequestTopicReplicaAssignment{{Partition: 0, Replicas: []int32{7, 1}}}
+	if r := ask[*kmsg.CreateTopicsResponse](w, ours).Topics[0]; r.ErrorCode != 0 {
+		t.Fatalf("create: error %d %v", r.ErrorCode, *r.ErrorMessage)
+	}
+	epoch, taken, image := w.n.epoch, w.n.newestSnapshot(), w.n.Image()
 	w.take(w.n.Shutdown(w.now, nil))
-	// What both wrote is whole.
-	_, again := replayed(t, filepath.Join(root, "__cluster_metadata-0", "00000000000000000000.log"))
-	if again != end+2 {
-		t.Errorf("the log ends at %d", again)
+	if taken.epoch != epoch {
+		t.Fatalf("no snapshot of ours: %+v", taken)
+	}
+
+	c.StartNode(t, kafkatest.FirstController)
+	c.StartNode(t, 1)
+	c.AwaitRegistered(t)
+	describe := kmsg.NewPtrDescribeConfigsRequest()
+	describe.Resources = []kmsg.DescribeConfigsRequestResource{{
+		ResourceType: kmsg.ConfigResourceTypeTopic, ResourceName: "orders", ConfigNames: []string{"retention.ms"},
+	}}
+	resp, err := c.Ask(t.Context(), 1, describe)
+	must(t, err)
+	if v := resp.(*kmsg.DescribeConfigsResponse).Resources[0].Configs[0].Value; *v != "7654321" {
+		t.Errorf("retention.ms is %s", *v)
+	}
+	p, err := c.Partition(t.Context(), "ours", 0)
+	must(t, err)
+	t.Logf("Kafka says of ours-0: %+v", p)
+	c.Stop(t, 1)
+	c.Stop(t, kafkatest.FirstController)
+
+	// And back: what Kafka wrote on top of ours.
+	now, _ := replayed(t, log)
+	before, _ := image.Topic("ours")
+	after, ok := now.Topic("ours")
+	if !ok || before.ID != after.ID {
+		t.Fatalf("topic ours is %v", after)
+	}
+	w.open()
+	if w.n.epoch <= epoch+1 {
+		t.Errorf("epoch %d, ours was %d and Kafka's after it", w.n.epoch, epoch)
+	}
+	if diff := cmp.Diff(records(now, kafkatest.FirstController), records(w.n.Image(), kafkatest.FirstController)); diff != "" {
+		t.Errorf("(-Kafka's +opened):\n%s", diff)
+	}
+	w.n.Abandon()
+}
+
+// kafkaRegistration is a broker that can live at all levels of Kafka's cluster.
+func kafkaRegistration(c *kafkatest.Cluster) *kmsg.BrokerRegistrationRequest {
+	req := registration(7)
+	req.ClusterID = c.ClusterID()
+	req.Features = nil
+	for _, name := range []string{
+		"metadata.version", "eligible.leader.replicas.version", "group.version", "transaction.version", "share.version", "streams.version", "kraft.version",
+	} {
+		req.Features = append(req.Features, kmsg.BrokerRegistrationRequestFeature{Name: name, MaxSupportedVersion: 99})
+	}
+	return req
+}
+
+// A directory that Kafka's tool has formatted and nobody has used: its levels are
+// the cluster's.
+func TestOpensFormatted(t *testing.T) {
+	t.Parallel()
+	disk := vfs.NewMem(vfs.MemOptions{})
+	load(t, disk, "../metadata/testdata/kafka-4.4.0", "__cluster_metadata-0", func(name string) bool { return strings.HasPrefix(name, "00000000000000000000-") })
+	opts := testOptions(disk)
+	w := newWorld(t, opts)
+	want := newReplay()
+	must(t, want.snapshot(disk, "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"))
+	levels := func(im metadata.Image) string {
+		var all []string
+		for name, level := range im.Features() {
+			all = append(all, fmt.Sprintf("%s=%d", name, level))
+		}
+		return strings.Join(all, " ")
+	}
+	if got, kafkas := levels(w.n.Image()), levels(want.Image()); got != kafkas || !strings.Contains(got, "group.version=1") {
+		t.Fatalf("%s, formatted %s", got, kafkas)
+	}
+	w.n.Abandon()
+	w.open()
+	if got := levels(w.n.Image()); got != levels(want.Image()) || w.n.epoch != 2 {
+		t.Fatalf("%s in epoch %d", got, w.n.epoch)
 	}
 }

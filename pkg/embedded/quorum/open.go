@@ -96,13 +96,17 @@ func (n *Node) start(now machine.Time) error {
 // top of them.
 func (n *Node) takeOver(now machine.Time, r *replay) error {
 	voters := []record.Voter{{ID: n.opts.Controller.NodeID}}
-	leader := record.LeaderChange{LeaderID: n.opts.Controller.NodeID, Voters: voters, GrantingVoters: voters}
-	bytes, err := record.AppendControl(nil, record.Options{BaseOffset: n.durable, LeaderEpoch: n.epoch}, now.Wall, leader)
+	first := []record.Control{record.LeaderChange{LeaderID: n.opts.Controller.NodeID, Voters: voters, GrantingVoters: voters}}
+	if n.voters != nil && n.durable == 0 {
+		// Formatted with voters that can change (KIP-853): the log begins with them.
+		first = append(first, record.KRaftVersion{Version: 1}, *n.voters)
+	}
+	bytes, err := record.AppendControl(nil, record.Options{BaseOffset: n.durable, LeaderEpoch: n.epoch}, now.Wall, first...)
 	if err != nil {
 		return err
 	}
 	n.epochs.Assign(logstate.Epoch(n.epoch), logstate.Offset(n.durable))
-	next := n.durable + 1
+	next := n.durable + int64(len(first))
 	n.queue(batch{n.durable, next, bytes}, n.image, now.Wall)
 	write := func(recs ...kraft.Record) error {
 		for _, rec := range recs {
@@ -121,7 +125,7 @@ func (n *Node) takeOver(now machine.Time, r *replay) error {
 		}
 	}
 	if n.decidedImage().MetadataVersion() == 0 {
-		if err := write(bootstrapRecords(n.opts)...); err != nil {
+		if err := write(n.bootstrapRecords(r.formatted)...); err != nil {
 			return err
 		}
 	}
@@ -144,20 +148,6 @@ func (n *Node) register(now machine.Time) error {
 		EndPoints: n.opts.EndPoints, Features: n.opts.Controller.Features,
 	}})
 	return n.write(now, b)
-}
-
-// features are those of a new cluster.
-func (o Options) features() []kraft.FeatureLevel {
-	if o.Features != nil {
-		return o.Features
-	}
-	var all []kraft.FeatureLevel
-	for _, f := range o.Controller.Features {
-		if f.Name != "metadata.version" {
-			all = append(all, kraft.FeatureLevel{Name: f.Name, FeatureLevel: f.MaxSupportedVersion})
-		}
-	}
-	return all
 }
 
 // soleVoter refuses a log whose quorum has other voters than this node: they
@@ -194,11 +184,13 @@ type replay struct {
 	lastMs int64
 	bytes  int64 // of the log, since the snapshot
 	lossy  bool
-	in     *record.Inflater
+	// formatted is what 0-0 holds, the snapshot that a directory is formatted with.
+	formatted metadata.Image
+	in        *record.Inflater
 }
 
 func newReplay() *replay {
-	return &replay{Replay: metadata.NewReplay(metadata.Empty()), in: record.NewInflater(record.DefaultInflateLimit)}
+	return &replay{Replay: metadata.NewReplay(metadata.Empty()), formatted: metadata.Empty(), in: record.NewInflater(record.DefaultInflateLimit)}
 }
 
 // readBytes is how much of the log is read at a time.
@@ -297,6 +289,3 @@ func (n *Node) Abandon() {
 	n.stopped = true
 	_ = n.dir.Abandon() // there is nobody left to tell
 }
-
-// bootstrapRecords are the first records of a new cluster.
-func bootstrapRecords(o Options) []kraft.Record { return controller.Bootstrap(o.features()...) }

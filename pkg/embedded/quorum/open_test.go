@@ -82,8 +82,43 @@ func TestReplyAfterSync(t *testing.T) {
 	if _, ok := w.replies[third]; ok {
 		t.Fatal("the third is answered before the second is durable")
 	}
+	if _, ok := w.n.Image().Topic("a"); !ok {
+		t.Fatal("the image is without what is durable")
+	}
+	if _, ok := w.n.Image().Topic("b"); ok {
+		t.Fatal("the image has what is not durable")
+	}
 	w.runOne() // both others in one
 	if w.replies[third].Response.(*kmsg.CreateTopicsResponse).Topics[0].ErrorCode != 36 {
 		t.Fatal("TOPIC_ALREADY_EXISTS expected")
+	}
+}
+
+// The same where each decision is one record, so that one is just behind the other.
+func TestReplyAfterItsOwnRecord(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testOptions(vfs.NewMem(vfs.MemOptions{})))
+	w.auto = false
+	first, second := w.send(registration(1)), w.send(registration(2))
+	w.runOne()
+	if _, ok := w.replies[first]; !ok || len(w.replies) != 1 {
+		t.Fatalf("%d answers", len(w.replies))
+	}
+	w.runOne()
+	if _, ok := w.replies[second]; !ok {
+		t.Fatal("no second answer")
+	}
+}
+
+// Whoever has hung up does not keep a Fetch waiting.
+func TestClosedConnection(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testOptions(vfs.NewMem(vfs.MemOptions{})))
+	for conn := range uint64(2) {
+		w.step(machine.Request{Token: machine.Token(100 + conn), Conn: conn, Body: metadataFetch(1, w.n.durable, w.n.epoch, w.n.epoch, 500)})
+	}
+	w.step(machine.Closed{Conn: 1})
+	if _, ok := w.replies[101]; !ok || len(w.n.parked) != 1 || len(w.replies) != 1 {
+		t.Fatalf("%d wait, %d are answered", len(w.n.parked), len(w.replies))
 	}
 }

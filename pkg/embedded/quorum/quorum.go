@@ -107,8 +107,11 @@ func (n *Node) Step(now machine.Time, in machine.Input, out []machine.Effect) []
 		out = n.ran(now, in.Order.(order), out)
 	case machine.Tick:
 		out = n.tick(now, out)
-	case machine.Closed, machine.Response:
-		// It remembers nothing of connections, and asks nobody.
+	case machine.Closed:
+		// Nobody waits for these any more.
+		out = n.dismiss(func(f *fetch) bool { return f.conn == in.Conn }, out)
+	case machine.Response:
+		// It asks nobody.
 	}
 	return n.proceed(now, out)
 }

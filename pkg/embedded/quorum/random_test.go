@@ -169,3 +169,33 @@ func TestAnythingIsAnswered(t *testing.T) {
 		})
 	}
 }
+
+// Strings that are longer than a record's can be are refused where they come in.
+func TestLongStrings(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, testOptions(vfs.NewMem(vfs.MemOptions{})))
+	w.brokers(1)
+	long := strings.Repeat("x", maxString+1)
+	for name, change := range map[string]func(*kmsg.BrokerRegistrationRequest){
+		"rack":    func(r *kmsg.BrokerRegistrationRequest) { r.Rack = &long },
+		"host":    func(r *kmsg.BrokerRegistrationRequest) { r.Listeners[0].Host = long },
+		"name":    func(r *kmsg.BrokerRegistrationRequest) { r.Listeners[0].Name = long },
+		"feature": func(r *kmsg.BrokerRegistrationRequest) { r.Features[1].Name = long },
+	} {
+		req := registration(2)
+		change(req)
+		if resp := ask[*kmsg.BrokerRegistrationResponse](w, req); resp.ErrorCode != 119 {
+			t.Errorf("%s: error %d", name, resp.ErrorCode)
+		}
+	}
+	alter := kmsg.NewPtrIncrementalAlterConfigsRequest()
+	alter.Version = 1
+	value := "1"
+	alter.Resources = []kmsg.IncrementalAlterConfigsRequestResource{{
+		ResourceType: kmsg.ConfigResourceTypeBroker, ResourceName: "1",
+		Configs: []kmsg.IncrementalAlterConfigsRequestResourceConfig{{Name: long, Value: &value}},
+	}}
+	if resp := ask[*kmsg.IncrementalAlterConfigsResponse](w, alter); resp.Resources[0].ErrorCode != 42 {
+		t.Errorf("config: %+v", resp.Resources[0])
+	}
+}

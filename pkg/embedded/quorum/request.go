@@ -31,7 +31,7 @@ func (n *Node) request(now machine.Time, in machine.Request, out []machine.Effec
 func (n *Node) followerRequest(now machine.Time, in machine.Request, out []machine.Effect) (_ []machine.Effect, done bool) {
 	switch req := in.Body.(type) {
 	case *kmsg.FetchRequest:
-		return n.fetch(now, in.Token, req, out), true
+		return n.fetch(now, in, req, out), true
 	case *kmsg.FetchSnapshotRequest:
 		return n.fetchSnapshot(in.Token, req, out), true
 	case *kmsg.DescribeQuorumRequest:

@@ -55,9 +55,9 @@ func (n *Node) restore(r *replay, now machine.Time) (storage.Offset, error) {
 			return 0, err
 		case s.bootstrap():
 			// The log's first records say the same, and more (see takeOver).
-			voters := from.voters
+			formatted := from
 			from = newReplay()
-			from.voters = voters
+			from.voters, from.formatted = formatted.voters, formatted.Image()
 		}
 		*r = *from
 		at := storage.Offset(s.offset)

@@ -3,9 +3,7 @@ package quorum
 import (
 	"fmt"
 
-	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
-	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 )
 
 // snapshotDue reports whether there is anything that the newest snapshot has not,
@@ -61,29 +59,6 @@ func (o *snapshotOrder) done(n *Node, _ machine.Time, out []machine.Effect) []ma
 	}
 	n.snapshots = append(n.snapshots, o.id)
 	return out
-}
-
-// writeBootstrapSnapshot writes 0-0, by which Kafka knows a formatted directory.
-func (n *Node) writeBootstrapSnapshot(now machine.Time) error {
-	image := metadata.NewReplay(metadata.Empty())
-	var recs []kraft.Record
-	for _, rec := range bootstrapRecords(n.opts) {
-		if f, ok := rec.(*kraft.FeatureLevel); ok {
-			recs = append(recs, f)
-		}
-		if err := image.Apply(rec); err != nil {
-			return err
-		}
-	}
-	o := &snapshotOrder{
-		fs: n.opts.FS, dir: n.log.Path(""), voters: n.voters, lastMs: now.Wall, level: image.Image().MetadataVersion(),
-		recs: func() []kraft.Record { return recs },
-	}
-	if o.Run(); o.err != nil {
-		return o.err
-	}
-	n.snapshots = append(n.snapshots, o.id)
-	return nil
 }
 
 // after is a time later, never if the time is not above 0.

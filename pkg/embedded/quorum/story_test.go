@@ -28,6 +28,7 @@ import (
 //	restart [unclean]            the node starts again on its directory
 //	shutdown                     the node is asked to stop
 //	snapshot                     one is written, as if it were due
+//	trim                         what is before the newest snapshot goes
 //	state                        offsets, the epoch, what is on the disk
 //
 // A request is its name and, on the lines that follow, fields as JSON. In those a
@@ -99,6 +100,10 @@ func (s *story) run(t *testing.T, d *datadriven.TestData) string {
 		return s.news()
 	case "snapshot":
 		s.w.n.nextSnapshotMs = s.w.now.Mono
+		s.w.step(machine.Tick{})
+		return s.news()
+	case "trim":
+		s.w.n.opts.RetainBytes = 1
 		s.w.step(machine.Tick{})
 		return s.news()
 	case "state":

@@ -1,12 +1,15 @@
 package quorum
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
 
@@ -120,5 +123,97 @@ func TestClosedConnection(t *testing.T) {
 	w.step(machine.Closed{Conn: 1})
 	if _, ok := w.replies[101]; !ok || len(w.n.parked) != 1 || len(w.replies) != 1 {
 		t.Fatalf("%d wait, %d are answered", len(w.n.parked), len(w.replies))
+	}
+}
+
+// An operation that is larger than a segment is one batch all the same.
+func TestLargeOperation(t *testing.T) {
+	t.Parallel()
+	opts := testOptions(vfs.NewMem(vfs.MemOptions{}))
+	opts.SegmentBytes = 1000
+	w := newWorld(t, opts)
+	w.brokers(3)
+	at := w.n.durable
+	if r := ask[*kmsg.CreateTopicsResponse](w, creation("orders", 500, 3)).Topics[0]; r.ErrorCode != 0 {
+		t.Fatalf("error %d", r.ErrorCode)
+	}
+	resp := ask[*kmsg.FetchResponse](w, metadataFetch(1, at, w.n.epoch, w.n.epoch, 0))
+	if b := record.Batch(resp.Topics[0].Partitions[0].RecordBatches); b.BaseOffset() != at || b.Count() != 501 {
+		t.Fatalf("a batch of %d records at %d", b.Count(), b.BaseOffset())
+	}
+	before := w.n.Image()
+	w.n.Abandon()
+	w.open()
+	if !equalRecords(normal(t, w.n.Image()), normal(t, before)) {
+		t.Fatal("another image after a restart")
+	}
+}
+
+// A directory that was formatted with voters that can change (KIP-853) and at older
+// levels: the log begins with those voters, and snapshots keep them.
+func TestFormattedWithVoters(t *testing.T) {
+	t.Parallel()
+	disk := vfs.NewMem(vfs.MemOptions{})
+	opts := testOptions(disk)
+	opts.SnapshotMs = 5000
+	dir := kraft.UUID{3: 3}
+	voters := &record.KRaftVoters{Voters: []record.VoterNode{{
+		Voter: record.Voter{ID: opts.Controller.NodeID, DirectoryID: dir}, MaxVersion: 1,
+		Endpoints: []record.Endpoint{{Name: "CONTROLLER", Host: "localhost", Port: 9093}},
+	}}}
+	format := &snapshotOrder{
+		fs: disk, dir: "__cluster_metadata-0", voters: voters, level: 25,
+		recs: func() []kraft.Record {
+			return []kraft.Record{&kraft.FeatureLevel{Name: metadataVersion, FeatureLevel: 25}}
+		},
+	}
+	must(t, disk.MkdirAll(format.dir))
+	format.Run()
+	must(t, format.err)
+	w := newWorld(t, opts)
+	if v := w.n.Image().MetadataVersion(); v != 25 || w.n.Image().Feature("eligible.leader.replicas.version") != 0 {
+		t.Fatalf("metadata.version %d", v)
+	}
+	first := newReplay()
+	must(t, first.batch(record.Batch(w.n.tail.batches[0].bytes), 0))
+	if !reflect.DeepEqual(first.voters, voters) || first.leader.LeaderID != opts.Controller.NodeID {
+		t.Fatalf("the log begins with %+v, %+v", first.leader, first.voters)
+	}
+	// What is written obeys the level that was decided last, durable or not.
+	w.auto = false
+	update := kmsg.NewPtrUpdateFeaturesRequest()
+	update.Version = 2
+	update.FeatureUpdates = []kmsg.UpdateFeaturesRequestFeatureUpdate{{Feature: metadataVersion, MaxVersionLevel: 33, UpgradeType: 1}}
+	w.send(registration(1))
+	w.send(update)
+	w.send(registration(2))
+	w.auto = true
+	w.take(nil)
+	var versions []byte
+	for _, b := range w.n.tail.batches[len(w.n.tail.batches)-3:] {
+		rs, err := record.Batch(b.bytes).Records(nil)
+		must(t, err)
+		rs.Next()
+		versions = append(versions, rs.Record().Value[2])
+	}
+	if string(versions) != "\x03\x00\x04" {
+		t.Fatalf("RegisterBroker, FeatureLevel, RegisterBroker in versions %v", versions)
+	}
+	w.advance(6000)
+	w.n.Abandon()
+	w.open()
+	if !reflect.DeepEqual(w.n.voters, voters) || w.n.newestSnapshot().bootstrap() {
+		t.Fatalf("%+v", w.n.voters)
+	}
+	state, err := readQuorumState(disk, w.n.log.Path(quorumStateFile))
+	must(t, err)
+	if state.DataVersion != 1 || state.LeaderEpoch != 2 || state.CurrentVoters != nil {
+		t.Fatalf("%+v", state)
+	}
+	infos := kmsg.NewPtrDescribeQuorumRequest()
+	infos.Version = 2
+	infos.Topics = []kmsg.DescribeQuorumRequestTopic{{Topic: metadataTopic, Partitions: []kmsg.DescribeQuorumRequestTopicPartition{{}}}}
+	if got := ask[*kmsg.DescribeQuorumResponse](w, infos).Topics[0].Partitions[0].CurrentVoters; len(got) != 1 || got[0].ReplicaDirectoryID != dir {
+		t.Fatalf("%+v", got)
 	}
 }

@@ -30,6 +30,7 @@
 // Lane 0 is the log's: orders append and sync, read what is no longer in memory,
 // trim, and close. Between them nothing else touches the log. Lane 1 writes and
 // reads snapshots, which are files of their own, so a large one holds nothing up.
+// Orders of the two lanes may run beside each other and beside the node's steps.
 //
 // # Where things are
 //

@@ -10,11 +10,37 @@
 // Append, sync if the policy asks for it, reply: a Produce is answered in a step
 // that follows the machine.Ran of its append, and of its sync if its topic wants
 // one, and with acks=all after the high watermark has passed it. What a disk is
-// slow at holds back what it would in Kafka, and nothing else.
+// slow at holds back what it would in Kafka, and nothing else: each partition has
+// a lane for what its log's lock is held for, another for syncs that nobody waits
+// for, and the directory has one for its checkpoints.
+//
+// # What may run beside what
+//
+// An order may take as long as it likes, but its Run works on logs that steps read,
+// and logs of one directory share a buffer: a driver must not let two Runs, or a
+// Run and a step, go on at the same time. Run an order when it is to be done, between
+// two steps.
+//
+// # What ends a broker
+//
+// Stop comes out with an error when the disk fails, for there is one log directory,
+// and Kafka halts when all have failed; and when the metadata log contradicts itself.
+// The driver then calls [Node.Abandon].
 //
 // # Where things are
 //
-//   - request.go: from a request's key to its handler
-//   - partition.go: a replica with its log, and what its effects do
-//   - …
+//   - request.go: from a request to its handler; what is sent on to the controller
+//   - life.go: registration, heartbeats, shutdown
+//   - follow.go, apply.go: the metadata log, and what it means for partitions
+//   - partition.go, disk.go: a replica with its log, what its effects do, the orders
+//   - produce.go, fetch.go, offsets.go, deleterecords.go, describe.go, producerids.go:
+//     one file for each kind of request
+//   - fetcher.go: this broker as a follower; alter.go: as a leader that proposes ISRs
+//   - upkeep.go, alarm.go, config.go: timers and settings
+//
+// # What it does not do
+//
+// Fetch sessions (every answer says session 0, which all clients take), transactions,
+// groups, quotas, authorization. Topics are not made by asking for them. Bytes and
+// versions on a connection are the driver's, and so is the order of answers on one.
 package node

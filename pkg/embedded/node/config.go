@@ -1,0 +1,274 @@
+package node
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
+	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
+)
+
+// brokerConfig are the configs that only a restart changes, and the file in which
+// they stand: what topics and dynamic configs do not say is looked up there.
+type brokerConfig struct {
+	static map[string]string
+
+	lagTimeMaxMs, fetchBackoffMs                     int64
+	fetchMaxBytes, fetchResponseMaxBytes             int32
+	fetchMinBytes, fetchWaitMaxMs                    int32
+	heartbeatMs, sessionTimeoutMs                    int64
+	retentionCheckMs, hwCheckpointMs, fileCheckpoint int64
+	producerExpiryMs, producerExpiryCheckMs          int64
+	fetchMaxBytesAllowed                             int32
+	metadataFetchMaxBytes, metadataSnapshotMaxBytes  int32
+	metadataRetryMs, metadataRetryMaxMs, shutdownMs  int64
+	rackAware                                        bool
+}
+
+// rackAwareSelector is the one replica.selector.class there is.
+const rackAwareSelector = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
+
+// restartConfigs are brokerConfig's keys and Kafka 4.4's defaults.
+var restartConfigs = map[string]string{
+	"replica.lag.time.max.ms":                       "30000",
+	"replica.fetch.backoff.ms":                      "1000",
+	"replica.fetch.max.bytes":                       "1048576",
+	"replica.fetch.response.max.bytes":              "10485760",
+	"replica.fetch.min.bytes":                       "1",
+	"replica.fetch.wait.max.ms":                     "500",
+	"replica.high.watermark.checkpoint.interval.ms": "5000",
+	"replica.selector.class":                        "",
+	"broker.heartbeat.interval.ms":                  "2000",
+	"broker.session.timeout.ms":                     "9000",
+	"log.retention.check.interval.ms":               "300000",
+	"log.flush.offset.checkpoint.interval.ms":       "60000",
+	"producer.id.expiration.ms":                     "86400000",
+	"producer.id.expiration.check.interval.ms":      "600000",
+	"fetch.max.bytes":                               "57671680",
+	"controller.quorum.fetch.max.bytes":             "1048576",
+	"controller.quorum.fetch.snapshot.max.bytes":    "1048576",
+	"controller.quorum.retry.backoff.ms":            "20",
+	"controller.quorum.retry.backoff.max.ms":        "1000",
+}
+
+// topicConfigs are the topics' keys, the broker's that give them their defaults,
+// and Kafka 4.4's defaults of those.
+var topicConfigs = []struct{ topic, broker, def string }{
+	{"cleanup.policy", "log.cleanup.policy", "delete"},
+	{"compression.type", "compression.type", "producer"},
+	{"file.delete.delay.ms", "log.segment.delete.delay.ms", "60000"},
+	{"flush.messages", "log.flush.interval.messages", maxLong},
+	{"flush.ms", "log.flush.interval.ms", maxLong},
+	{"index.interval.bytes", "log.index.interval.bytes", "4096"},
+	{"max.message.bytes", "message.max.bytes", "1048588"},
+	{"message.timestamp.after.max.ms", "log.message.timestamp.after.max.ms", "3600000"},
+	{"message.timestamp.before.max.ms", "log.message.timestamp.before.max.ms", maxLong},
+	{"message.timestamp.type", "log.message.timestamp.type", "CreateTime"},
+	{"min.insync.replicas", "min.insync.replicas", "1"},
+	{"retention.bytes", "log.retention.bytes", "-1"},
+	{"retention.ms", "log.retention.ms", "604800000"},
+	{"segment.bytes", "log.segment.bytes", "1073741824"},
+	{"segment.index.bytes", "log.index.size.max.bytes", "10485760"},
+	{"segment.ms", "log.roll.ms", "604800000"},
+	{"unclean.leader.election.enable", "unclean.leader.election.enable", "false"},
+}
+
+// internalSegmentBytes is a topic's segment.bytes below Kafka's bound, for tests
+// (LogConfig.INTERNAL_SEGMENT_BYTES_CONFIG).
+const internalSegmentBytes = "internal.segment.bytes"
+
+const maxLong = "9223372036854775807"
+
+func newBrokerConfig(static map[string]string) (brokerConfig, error) {
+	for _, key := range slices.Sorted(maps.Keys(static)) {
+		if _, ok := restartConfigs[key]; ok || knownTopicDefault(key) {
+			continue
+		}
+		return brokerConfig{}, fmt.Errorf("config %s is not known; names are those of Kafka's server.properties", key)
+	}
+	p := parser{of: func(key string) string {
+		if v, ok := static[key]; ok {
+			return v
+		}
+		return restartConfigs[key]
+	}}
+	c := brokerConfig{
+		static:                   static,
+		lagTimeMaxMs:             p.long("replica.lag.time.max.ms"),
+		fetchBackoffMs:           p.long("replica.fetch.backoff.ms"),
+		fetchMaxBytes:            p.int("replica.fetch.max.bytes"),
+		fetchResponseMaxBytes:    p.int("replica.fetch.response.max.bytes"),
+		fetchMinBytes:            p.int("replica.fetch.min.bytes"),
+		fetchWaitMaxMs:           p.int("replica.fetch.wait.max.ms"),
+		heartbeatMs:              p.long("broker.heartbeat.interval.ms"),
+		sessionTimeoutMs:         p.long("broker.session.timeout.ms"),
+		retentionCheckMs:         p.long("log.retention.check.interval.ms"),
+		hwCheckpointMs:           p.long("replica.high.watermark.checkpoint.interval.ms"),
+		fileCheckpoint:           p.long("log.flush.offset.checkpoint.interval.ms"),
+		producerExpiryMs:         p.long("producer.id.expiration.ms"),
+		producerExpiryCheckMs:    p.long("producer.id.expiration.check.interval.ms"),
+		fetchMaxBytesAllowed:     p.int("fetch.max.bytes"),
+		metadataFetchMaxBytes:    p.int("controller.quorum.fetch.max.bytes"),
+		metadataSnapshotMaxBytes: p.int("controller.quorum.fetch.snapshot.max.bytes"),
+		metadataRetryMs:          p.long("controller.quorum.retry.backoff.ms"),
+		metadataRetryMaxMs:       p.long("controller.quorum.retry.backoff.max.ms"),
+		shutdownMs:               5 * 60 * 1000, // as BrokerServer.shutdown waits for it
+	}
+	switch class := p.of("replica.selector.class"); class {
+	case "":
+	case rackAwareSelector:
+		c.rackAware = true
+	default:
+		return c, fmt.Errorf("config replica.selector.class=%s: want %s, or none", class, rackAwareSelector)
+	}
+	if p.err != nil {
+		return c, p.err
+	}
+	_, err := readTopicConfig(func(topic, broker, def string) string {
+		return cmp.Or(static[broker], def)
+	})
+	return c, err
+}
+
+func knownTopicDefault(broker string) bool {
+	for _, k := range topicConfigs {
+		if k.broker == broker {
+			return true
+		}
+	}
+	return false
+}
+
+// topicConfig is what a topic's configs say to those who obey them.
+type topicConfig struct {
+	log         storage.Config
+	rules       record.Rules
+	settings    replica.Settings
+	deletes     bool // cleanup.policy has delete
+	deleteDelay int64
+}
+
+// topicConfig is what is in force: the topic's own, else the broker's, else that of
+// all brokers, else the file's, else Kafka's default. What does not parse was
+// refused by the controller; if it is there all the same, the default is taken.
+func (n *Node) topicConfig(im metadata.Image, topic string) topicConfig {
+	of := func(key, broker, def string) string {
+		if v, ok := im.Config(metadata.Resource{Type: kraft.ResourceTopic, Name: topic}, key); ok {
+			return v
+		}
+		if broker == "" {
+			return def
+		}
+		if v, ok := im.Config(metadata.Resource{Type: kraft.ResourceBroker, Name: strconv.Itoa(int(n.opts.ID))}, broker); ok {
+			return v
+		}
+		if v, ok := im.Config(metadata.Resource{Type: kraft.ResourceBroker}, broker); ok {
+			return v
+		}
+		if v, ok := n.cfg.static[broker]; ok {
+			return v
+		}
+		return def
+	}
+	c, err := readTopicConfig(of)
+	if err != nil {
+		n.notef("topic %s: %v: Kafka's defaults are used", topic, err)
+		c, _ = readTopicConfig(func(_, _, def string) string { return def })
+	}
+	return c
+}
+
+func readTopicConfig(of func(topic, broker, def string) string) (topicConfig, error) {
+	p := parser{of: func(key string) string {
+		for _, k := range topicConfigs {
+			if k.topic == key {
+				return of(k.topic, k.broker, k.def)
+			}
+		}
+		return of(key, "", "")
+	}}
+	var c topicConfig
+	policy := p.of("cleanup.policy")
+	compacted := strings.Contains(policy, "compact")
+	c.deletes = strings.Contains(policy, "delete")
+	c.deleteDelay = p.long("file.delete.delay.ms")
+	c.log = storage.Config{
+		SegmentBytes: p.int("segment.bytes"), SegmentMs: p.long("segment.ms"),
+		IndexIntervalBytes: p.int("index.interval.bytes"), IndexMaxBytes: p.int("segment.index.bytes"),
+		RetentionBytes: p.long("retention.bytes"), RetentionMs: p.long("retention.ms"),
+		Compacted: compacted, Flush: storage.FlushNever(),
+	}
+	if p.of(internalSegmentBytes) != "" {
+		c.log.SegmentBytes = p.int(internalSegmentBytes)
+	}
+	if !c.deletes {
+		c.log.RetentionBytes, c.log.RetentionMs = -1, -1
+	}
+	if ms := p.long("flush.ms"); ms != math.MaxInt64 {
+		c.log.Flush = storage.FlushEvery(ms)
+	}
+	c.settings = replica.Settings{MinISR: int(p.int("min.insync.replicas"))}
+	if n := p.long("flush.messages"); n != math.MaxInt64 {
+		c.settings.FlushMessages = n
+	}
+	c.rules = record.DefaultRules()
+	c.rules.MaxBatchBytes = int(p.int("max.message.bytes"))
+	c.rules.LogAppendTime = p.of("message.timestamp.type") == "LogAppendTime"
+	c.rules.BeforeMaxMs, c.rules.AfterMaxMs = p.long("message.timestamp.before.max.ms"), p.long("message.timestamp.after.max.ms")
+	c.rules.Compacted = compacted
+	c.rules.KeepCodec, c.rules.Codec = p.codec("compression.type")
+	return c, p.err
+}
+
+// parser reads values and keeps the first error.
+type parser struct {
+	of  func(key string) string
+	err error
+}
+
+func (p *parser) fail(key, want string) {
+	if p.err == nil {
+		p.err = fmt.Errorf("config %s=%s: want %s", key, p.of(key), want)
+	}
+}
+
+func (p *parser) long(key string) int64 {
+	v, err := strconv.ParseInt(strings.TrimSpace(p.of(key)), 10, 64)
+	if err != nil {
+		p.fail(key, "a whole number")
+	}
+	return v
+}
+
+func (p *parser) int(key string) int32 {
+	v := p.long(key)
+	if v != int64(int32(v)) {
+		p.fail(key, "a number of 32 bits")
+	}
+	return int32(v)
+}
+
+// codec is compression.type: the producer's own, or the one to store with.
+func (p *parser) codec(key string) (keep bool, c record.Codec) {
+	switch p.of(key) {
+	case "producer":
+		return true, record.None
+	case "uncompressed":
+		return false, record.None
+	}
+	for c := record.Gzip; c <= record.Zstd; c++ {
+		if c.String() == p.of(key) {
+			return false, c
+		}
+	}
+	p.fail(key, "producer, uncompressed or a codec")
+	return true, record.None
+}

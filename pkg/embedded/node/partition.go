@@ -1,0 +1,144 @@
+package node
+
+import (
+	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
+	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
+)
+
+// partitionID is a partition's name for good.
+type partitionID struct {
+	topic kraft.UUID
+	index int32
+}
+
+// partition is a replica with its log, and those who wait for it.
+//
+//	made -> live    its log is open
+//	any  -> closed  no longer hosted; its log is deleted behind what the disk has
+type partition struct {
+	name storage.TopicPartition
+	id   partitionID
+	lane uint64
+
+	log     *storage.Log
+	replica *replica.Replica // nil until the log is there
+	// leaving: what is answered from now on is that there is no such leader here.
+	leaving, closed bool
+
+	// meta is the newest metadata; the replica's once it is there.
+	meta replica.Partition
+	cfg  topicConfig
+
+	// busy: the disk has the replica's one order.
+	busy bool
+	// fetched are the answers of a leader whose bytes the replica may yet order to
+	// append; more than one only where the first waits for the disk.
+	fetched []fetched
+	entry   fetchEntry
+
+	proposal *replica.AlterPartition // that is not sent
+	// followers and consumers are parked fetches that this partition may wake.
+	followers, consumers []*fetchRequest
+
+	deadline alarm
+	// flush is when a sync is due that nobody waits for; flushing: it is under way.
+	flush    alarm
+	flushing bool
+}
+
+// fetched is a leader's answer: its bytes, and where each batch ends.
+type fetched struct {
+	token replica.Token
+	bytes []byte
+	ends  []int
+}
+
+func (p *partition) live() bool { return p != nil && p.replica != nil && !p.closed }
+
+// step steps the partition's replica and carries out what it orders.
+func (n *Node) step(p *partition, in replica.Input) {
+	if p.replica == nil || p.closed {
+		return
+	}
+	base := len(n.effects)
+	n.effects = p.replica.Step(n.now.Mono, in, n.effects)
+	effects := n.effects[base:]
+	if n.opts.Observe != nil {
+		n.opts.Observe(Partition{Topic: p.name.Topic, ID: p.id.topic, Index: p.name.Partition}, in, effects)
+	}
+	for _, e := range effects {
+		n.carryOut(p, e)
+	}
+	clear(effects)
+	n.effects = n.effects[:base]
+	if !p.busy && len(p.fetched) > 0 {
+		// Nothing is being written and nothing waits: the bytes are of no use.
+		clear(p.fetched)
+		p.fetched = p.fetched[:0]
+	}
+	n.setDeadline(p)
+}
+
+func (n *Node) setDeadline(p *partition) {
+	if ms, ok := p.replica.NextDeadline(); ok {
+		// One that is in the past already is for the next Tick.
+		n.alarms.set(&p.deadline, max(ms, n.now.Mono))
+		return
+	}
+	n.alarms.clear(&p.deadline)
+}
+
+// carryOut has one line for each effect.
+func (n *Node) carryOut(p *partition, e replica.Effect) {
+	switch e := e.(type) {
+	case replica.Append:
+		n.orderAppend(p, e)
+	case replica.Sync:
+		n.order(p, &syncOrder{p: p, upTo: e.UpTo, wall: n.now.Wall})
+	case replica.Truncate:
+		n.orderTruncate(p, e)
+	case replica.StoreEpoch:
+		n.order(p, &epochOrder{p: p, entry: e.Entry})
+	case replica.ProduceReply:
+		n.produced(e)
+	case replica.FetchReply:
+		n.fetchBounded(e)
+	case replica.DeleteRecordsReply:
+		n.recordsDeleted(e)
+	case replica.AlterPartition:
+		n.alter.propose(p, e)
+	case replica.FetchFrom:
+		n.fetchFrom(p, e)
+	case replica.FetchStop:
+		n.fetchStop(p)
+	case replica.FetchFailed:
+		n.notef("%s: the fetcher has stopped with error %d until the metadata changes", p.name, e.Err)
+		n.fetchStop(p)
+	case replica.AskOffset:
+		n.askOffset(p, e)
+	case replica.HWMoved:
+		p.log.SetHW(e.HW)
+		n.wake(p.consumers)
+	case replica.LogGrew:
+		n.wake(p.followers)
+	case replica.LogStartMoved:
+		n.run(p.lane, &startOrder{p: p, start: e.Start})
+	case replica.RoleChanged:
+		n.wake(p.followers)
+		n.wake(p.consumers)
+	case replica.ISRChanged:
+		// For meters, which there are none of yet.
+	}
+}
+
+// batchFacts are what a replica wants to know of a batch.
+func batchFacts(b record.Batch) replica.Batch {
+	return replica.Batch{
+		BaseOffset: replica.Offset(b.BaseOffset()), LastOffset: replica.Offset(b.LastOffset()),
+		LeaderEpoch: replica.Epoch(b.LeaderEpoch()),
+		ProducerID:  b.ProducerID(), ProducerEpoch: b.ProducerEpoch(), BaseSequence: b.BaseSequence(),
+		MaxTimestampMs: b.MaxTimestampMs(), Transactional: b.Transactional(), Control: b.Control(),
+	}
+}

@@ -1,0 +1,134 @@
+package node
+
+import (
+	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+)
+
+// retentionDelayMs is how long after the start retention is looked at first
+// (log.initial.task.delay.ms).
+const retentionDelayMs = 30_000
+
+// upkeep is what is done every so often, whether anybody asks or not.
+type upkeep struct {
+	hws, points, retention, producers, removal alarm
+	// writing: a checkpoint of that kind is under way; one that takes longer than
+	// the interval is not overtaken.
+	writingHWs, writingPoints, removing bool
+}
+
+func (u *upkeep) begin(n *Node) {
+	every := func(a *alarm, intervalMs, firstMs int64, do func()) {
+		if intervalMs <= 0 {
+			return
+		}
+		a.ring = func() {
+			n.alarms.set(a, n.now.Mono+intervalMs)
+			if n.life.state != closing {
+				do()
+			}
+		}
+		n.alarms.set(a, n.now.Mono+firstMs)
+	}
+	every(&u.hws, n.cfg.hwCheckpointMs, n.cfg.hwCheckpointMs, func() { u.checkpointHWs(n) })
+	every(&u.points, n.cfg.fileCheckpoint, n.cfg.fileCheckpoint, func() { u.checkpointPoints(n) })
+	every(&u.retention, n.cfg.retentionCheckMs, min(n.cfg.retentionCheckMs, retentionDelayMs), func() { u.retain(n) })
+	every(&u.producers, n.cfg.producerExpiryCheckMs, n.cfg.producerExpiryCheckMs, func() { u.expireProducers(n) })
+	u.removal.ring = func() { u.remove(n) }
+	// What an earlier life left to be removed.
+	u.removeLater(n, retentionDelayMs)
+}
+
+// checkpointOrder writes checkpoints of the directory.
+type checkpointOrder struct {
+	write func() error
+	over  *bool
+	err   error
+}
+
+// Run is Order's.
+func (o *checkpointOrder) Run() { o.err = o.write() }
+
+func (o *checkpointOrder) done(n *Node) {
+	*o.over = false
+	if o.err != nil {
+		n.diskFailed(o.err)
+	}
+}
+
+func (u *upkeep) checkpointHWs(n *Node) {
+	if u.writingHWs {
+		return
+	}
+	u.writingHWs = true
+	n.run(directoryLane, &checkpointOrder{write: n.dir.CheckpointHWs, over: &u.writingHWs})
+}
+
+func (u *upkeep) checkpointPoints(n *Node) {
+	if u.writingPoints {
+		return
+	}
+	u.writingPoints = true
+	n.run(directoryLane, &checkpointOrder{write: n.dir.CheckpointRecoveryPoints, over: &u.writingPoints})
+}
+
+// retain looks at the retention of all logs.
+func (u *upkeep) retain(n *Node) {
+	for _, p := range n.parts {
+		if p.live() {
+			n.run(p.lane, &retentionOrder{p: p, wall: n.now.Wall})
+		}
+	}
+}
+
+// retentionOrder deletes old segments.
+type retentionOrder struct {
+	p    *partition
+	wall int64
+	err  error
+}
+
+// Run is Order's.
+func (o *retentionOrder) Run() { _, o.err = o.p.log.ApplyRetention(o.wall) }
+
+func (o *retentionOrder) done(n *Node) {
+	switch {
+	case o.p.closed:
+	case o.err != nil:
+		n.diskFailed(o.err)
+	default:
+		if start, _, _ := o.p.replica.Bounds(); o.p.log.Start() > start {
+			n.step(o.p, replica.Retained{Start: o.p.log.Start()})
+		}
+	}
+}
+
+// expireProducers forgets producers that have been silent for long, on followers
+// too (ProducerStateManager.removeExpiredProducers).
+func (u *upkeep) expireProducers(n *Node) {
+	before := n.now.Wall - n.cfg.producerExpiryMs
+	for _, p := range n.parts {
+		if p.live() {
+			p.replica.Producers().Forget(before)
+			p.log.ExpireProducers(before)
+		}
+	}
+}
+
+// removeLater removes deleted logs when who reads them has had time to end
+// (file.delete.delay.ms).
+func (u *upkeep) removeLater(n *Node, delayMs int64) {
+	if u.removal.pos == 0 {
+		n.alarms.set(&u.removal, n.now.Mono+max(delayMs, 1))
+	}
+}
+
+func (u *upkeep) remove(n *Node) {
+	if u.removing || n.life.state == closing {
+		return
+	}
+	u.removing = true
+	n.run(directoryLane, &checkpointOrder{over: &u.removing, write: func() error {
+		_, err := n.dir.RemoveDeleted()
+		return err
+	}})
+}

@@ -43,11 +43,12 @@ func (n *Node) publish(c changes) {
 	if c.brokers || c.all {
 		n.brokers.take(im)
 	}
-	if !n.life.applied {
-		n.life.check(n)
-		return
-	}
-	if c.all {
+	obeying := n.life.obeying
+	n.life.check(n)
+	switch {
+	case !obeying:
+		return // or everything was compared just now
+	case c.all:
 		n.publishAll(false)
 		return
 	}
@@ -164,6 +165,7 @@ func (n *Node) host(t *metadata.Topic, id partitionID, meta replica.Partition) {
 	n.hosted[tp], n.byID[id] = p, p
 	at, _ := slices.BinarySearchFunc(n.parts, p, comparePartitions)
 	n.parts = slices.Insert(n.parts, at, p)
+	n.opening++
 	n.run(p.lane, &openOrder{n: n, p: p, unique: n.unique(), wall: n.now.Wall})
 }
 
@@ -171,7 +173,25 @@ func comparePartitions(a, b *partition) int {
 	return cmp.Or(strings.Compare(a.name.Topic, b.name.Topic), cmp.Compare(a.name.Partition, b.name.Partition))
 }
 
-// start gives a partition its replica, once its log is there.
+// startOpened starts a partition whose log is there: a leader at once, followers
+// when no log is being made any more. So those of one leader are in its fetcher's
+// first fetch together, as ReplicaManager.applyLocalFollowersDelta adds them: one that
+// came a moment later would have to wait for that fetch's answer.
+func (n *Node) startOpened(opened *partition) {
+	if !opened.closed && opened.meta.Leader == n.self {
+		n.start(opened)
+	}
+	if n.opening > 0 {
+		return
+	}
+	for _, p := range n.parts {
+		if p.log != nil && p.replica == nil {
+			n.start(p)
+		}
+	}
+}
+
+// start gives a partition its replica.
 func (n *Node) start(p *partition) {
 	p.cfg = n.topicConfig(n.follow.image, p.name.Topic)
 	p.log.Configure(p.cfg.log)

@@ -18,7 +18,7 @@ func describe(resp kmsg.Response) string {
 			for _, p := range t.Partitions {
 				fmt.Fprintf(&b, "produce %s-%d: %s base=%d start=%d", t.Topic, p.Partition, code(p.ErrorCode), p.BaseOffset, p.LogStartOffset)
 				if p.LogAppendTime != -1 {
-					fmt.Fprintf(&b, " time=+%d", p.LogAppendTime-wallMs)
+					fmt.Fprintf(&b, " time=%+d", p.LogAppendTime-wallMs)
 				}
 				if p.ErrorMessage != nil {
 					fmt.Fprintf(&b, " %q", *p.ErrorMessage)
@@ -68,7 +68,7 @@ func describe(resp kmsg.Response) string {
 			for _, p := range t.Partitions {
 				fmt.Fprintf(&b, "list %s-%d: %s offset=%d epoch=%d", t.Topic, p.Partition, code(p.ErrorCode), p.Offset, p.LeaderEpoch)
 				if p.Timestamp != -1 {
-					fmt.Fprintf(&b, " time=+%d", p.Timestamp-wallMs)
+					fmt.Fprintf(&b, " time=%+d", p.Timestamp-wallMs)
 				}
 				b.WriteString("\n")
 			}

@@ -56,6 +56,9 @@ func (n *Node) order(p *partition, o order) {
 // has nobody to tell.
 func (n *Node) answer(p *partition, err error, in replica.Input) {
 	p.busy = false
+	if p.entry.fetcher != nil {
+		p.entry.fetcher.changed = true
+	}
 	switch {
 	case p.closed:
 	case err == nil:
@@ -257,6 +260,7 @@ func (o *openOrder) Run() {
 
 func (o *openOrder) done(n *Node) {
 	p := o.p
+	n.opening--
 	switch {
 	case o.err != nil:
 		n.diskFailed(o.err)
@@ -264,11 +268,10 @@ func (o *openOrder) done(n *Node) {
 	case o.stray:
 		n.notef("%s: the log of another topic of that name was set aside as %s.%s-stray", p.name, p.name, o.unique)
 	}
-	if p.closed {
-		return
+	if !p.closed {
+		p.log = o.log
 	}
-	p.log = o.log
-	n.start(p)
+	n.startOpened(p)
 }
 
 // deleteOrder takes a log out of service.

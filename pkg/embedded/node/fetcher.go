@@ -82,11 +82,18 @@ func (n *Node) fetch() {
 		return
 	}
 	for _, f := range n.fetchers {
-		if f.changed && !f.flying {
+		if f.changed && !f.flying && !f.writing() {
 			f.changed = false
 			f.send(n)
 		}
 	}
+}
+
+// writing: an answer is not on the disk yet. The thread of Kafka's fetcher appends
+// itself, so that its next fetch is for all partitions again; one that left these
+// out would keep them waiting for as long as the leader keeps it.
+func (f *fetcher) writing() bool {
+	return slices.ContainsFunc(f.entries, func(p *partition) bool { return p.entry.resting && p.busy })
 }
 
 // send asks for all entries that do not rest. One that rests until a time sets the

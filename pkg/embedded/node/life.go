@@ -39,13 +39,14 @@ type life struct {
 	// previous is the epoch of the life before, if that ended cleanly; else -1.
 	previous int64
 	epoch    int64
-	// applied says that the image has had this life's registration: from then on
-	// its partitions are obeyed.
-	applied  bool
-	inFlight bool
+	// seen says that the image has this registration. obeying: it has had one of
+	// this process; from then on partitions are obeyed.
+	seen, obeying bool
+	inFlight      bool
 	// soon: a heartbeat is to follow the one in flight at once.
 	soon     bool
 	failures int
+	refused  int16 // what the last registration was
 	next     alarm
 	giveUp   alarm
 }
@@ -157,11 +158,14 @@ func (l *life) failed(n *Node) {
 
 func (l *life) registered(n *Node, resp *kmsg.BrokerRegistrationResponse) {
 	if resp.ErrorCode != 0 {
-		n.notef("registration refused with error %d", resp.ErrorCode)
+		if resp.ErrorCode != l.refused {
+			n.notef("registration refused with error %d: trying on", resp.ErrorCode)
+		}
+		l.refused = resp.ErrorCode
 		l.failed(n)
 		return
 	}
-	l.failures, l.epoch = 0, resp.BrokerEpoch
+	l.failures, l.refused, l.epoch, l.seen = 0, 0, resp.BrokerEpoch, false
 	if l.state == registering {
 		l.state = starting
 	}
@@ -191,26 +195,29 @@ func (l *life) heard(n *Node, resp *kmsg.BrokerHeartbeatResponse) {
 	switch {
 	case l.state == leaving && resp.ShouldShutdown:
 		l.state = closing
-	case l.state == starting && resp.IsCaughtUp && l.applied:
+	case l.state == starting && resp.IsCaughtUp && l.seen:
 		l.state = running
 		l.soon = true
 	}
 }
 
-// check looks whether the image has this life's registration, and is called when
-// either is new (BrokerServer waits for initialCatchUpFuture).
+// check looks whether the image has the registration, and is called when either is
+// new (BrokerServer waits for initialCatchUpFuture). Then it says at once how far it
+// is.
 func (l *life) check(n *Node) {
-	if l.applied || l.epoch < 0 {
+	if l.seen || l.epoch < 0 {
 		return
 	}
 	b, ok := n.follow.image.Broker(n.opts.ID)
 	if !ok || b.BrokerEpoch != l.epoch || b.IncarnationID != l.incarnation {
 		return
 	}
-	l.applied = true
-	n.publishAll(true)
-	// Say at once how far it is.
+	l.seen = true
 	n.alarms.set(&l.next, n.now.Mono)
+	if !l.obeying {
+		l.obeying = true
+		n.publishAll(true)
+	}
 }
 
 func (l *life) shutDown(n *Node) {

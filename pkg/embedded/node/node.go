@@ -75,8 +75,8 @@ type Node struct {
 	token  machine.Token
 	// tokens names the answers of leaders for replicas.
 	tokens replica.Token
-	// running is how many orders the disk has.
-	running int
+	// running is how many orders the disk has, opening how many of them open logs.
+	running, opening int
 
 	validator *record.Validator
 

@@ -68,14 +68,17 @@ func (s *story) run() {
 		decide(s.w.ctl, s.w.nowMs, controller.DeleteTopics{IDs: []kraft.UUID{topic.ID}})
 		s.w.ctl.tick(s.w.nowMs)
 		s.w.run(20, nil)
-	case "config": // config orders; lines: configs. Without a name: of all brokers
+	case "config": // config orders; lines: configs. With broker=1 of that one, without a name of all brokers
 		s.config()
-	case "reassign": // reassign orders-0 (1,2)
+	case "reassign": // reassign orders-0 to=(1,2)
 		tp := s.partition(0)
 		decide(s.w.ctl, s.w.nowMs, controller.AlterPartitionReassignments{
 			Partitions:                   []controller.Reassignment{{Topic: tp.Topic, Partition: tp.Partition, Replicas: ints(s.d.CmdArgs[1].Vals)}},
 			AllowReplicationFactorChange: true,
 		})
+		s.w.ctl.tick(s.w.nowMs)
+	case "unregister": // unregister 3
+		decide(s.w.ctl, s.w.nowMs, controller.UnregisterBroker{BrokerID: s.host().id})
 		s.w.ctl.tick(s.w.nowMs)
 	case "elect": // elect orders-0: the preferred leader
 		tp := s.partition(0)
@@ -249,7 +252,10 @@ func sortedKeys(m map[string]string) []string {
 
 func (s *story) config() {
 	change := controller.ResourceChange{Resource: metadata.Resource{Type: kraft.ResourceBroker}}
-	if len(s.d.CmdArgs) > 0 {
+	switch {
+	case s.has("broker"):
+		change.Resource.Name = s.arg("broker", "")
+	case len(s.d.CmdArgs) > 0:
 		change.Resource = metadata.Resource{Type: kraft.ResourceTopic, Name: s.d.CmdArgs[0].Key}
 	}
 	configs := s.lines()

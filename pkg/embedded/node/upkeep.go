@@ -114,11 +114,12 @@ func (u *upkeep) expireProducers(n *Node) {
 	}
 }
 
-// removeLater removes deleted logs when who reads them has had time to end
-// (file.delete.delay.ms).
+// removeLater removes deleted logs after file.delete.delay.ms; those that are
+// deleted meanwhile go with them, for nobody here still reads them.
 func (u *upkeep) removeLater(n *Node, delayMs int64) {
-	if u.removal.pos == 0 {
-		n.alarms.set(&u.removal, n.now.Mono+max(delayMs, 1))
+	at := n.now.Mono + max(delayMs, 1)
+	if u.removal.pos == 0 || u.removal.atMs > at {
+		n.alarms.set(&u.removal, at)
 	}
 }
 

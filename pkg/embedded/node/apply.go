@@ -3,6 +3,7 @@ package node
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -231,10 +232,11 @@ func (n *Node) discard(p *partition) {
 	n.run(p.lane, &deleteOrder{n: n, p: p, unique: n.unique()})
 }
 
-// retire steps metadata in which this broker has no part.
+// retire steps metadata in which this broker has no part, newer than all that a
+// replica can know: an AlterPartition's answer is ahead of the image.
 func (n *Node) retire(p *partition) {
 	gone := p.meta
-	gone.PartitionEpoch++
+	gone.PartitionEpoch = math.MaxInt32
 	gone.Leader, gone.Replicas, gone.ISR = replica.NoBroker, nil, nil
 	n.step(p, gone)
 }

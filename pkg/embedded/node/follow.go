@@ -149,13 +149,19 @@ func (f *follow) fetched(n *Node, resp *kmsg.FetchResponse) error {
 		f.ask(n)
 		return nil
 	}
-	f.failures = 0
+	before := f.offset
 	if err := f.apply(p.RecordBatches, p.HighWatermark); err != nil {
 		return err
 	}
 	if !f.again || f.offset >= p.HighWatermark {
 		f.publish(n)
 	}
+	if f.offset == before && len(p.RecordBatches) > 0 {
+		// Nothing of it is committed yet. To ask at once would bring the same.
+		f.retry(n)
+		return nil
+	}
+	f.failures = 0
 	f.ask(n)
 	return nil
 }

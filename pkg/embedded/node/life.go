@@ -257,6 +257,10 @@ func (n *Node) maybeClose() {
 	if n.life.state != closing || n.running > 0 {
 		return
 	}
+	// What comes from now on has no log to go to.
+	for _, p := range n.parts {
+		p.closed = true
+	}
 	n.run(directoryLane, &closeOrder{n: n, epoch: n.life.epoch, wall: n.now.Wall})
 }
 

@@ -254,7 +254,7 @@ func (s *story) config() {
 	change := controller.ResourceChange{Resource: metadata.Resource{Type: kraft.ResourceBroker}}
 	switch {
 	case s.has("broker"):
-		change.Resource.Name = s.arg("broker", "")
+		change.Name = s.arg("broker", "")
 	case len(s.d.CmdArgs) > 0:
 		change.Resource = metadata.Resource{Type: kraft.ResourceTopic, Name: s.d.CmdArgs[0].Key}
 	}

@@ -132,6 +132,9 @@ func (n *Node) obey(t *metadata.Topic, part *kraft.Partition) {
 		n.discard(p)
 	case p.replica == nil:
 		p.meta = meta
+		if p.log != nil && meta.Leader == n.self {
+			n.start(p)
+		}
 	case meta.PartitionEpoch != p.meta.PartitionEpoch || meta.LeaderEpoch != p.meta.LeaderEpoch:
 		p.meta = meta
 		n.step(p, meta)

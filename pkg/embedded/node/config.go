@@ -152,8 +152,9 @@ type topicConfig struct {
 	log         storage.Config
 	rules       record.Rules
 	settings    replica.Settings
-	deletes     bool // cleanup.policy has delete
-	deleteDelay int64
+	deletes     bool  // cleanup.policy has delete
+	deleteDelay int64 // ms
+	flushMs     int64
 }
 
 // topicConfig is what is in force: the topic's own, else the broker's, else that of
@@ -212,8 +213,8 @@ func readTopicConfig(of func(topic, broker, def string) string) (topicConfig, er
 	if !c.deletes {
 		c.log.RetentionBytes, c.log.RetentionMs = -1, -1
 	}
-	if ms := p.long("flush.ms"); ms != math.MaxInt64 {
-		c.log.Flush = storage.FlushEvery(ms)
+	if c.flushMs = p.long("flush.ms"); c.flushMs != math.MaxInt64 {
+		c.log.Flush = storage.FlushEvery(c.flushMs)
 	}
 	c.settings = replica.Settings{MinISR: int(p.int("min.insync.replicas"))}
 	if n := p.long("flush.messages"); n != math.MaxInt64 {

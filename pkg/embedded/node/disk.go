@@ -3,6 +3,7 @@ package node
 import (
 	"errors"
 	"io/fs"
+	"math"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/logstate"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
@@ -71,10 +72,11 @@ func (n *Node) answer(p *partition, err error, in replica.Input) {
 
 // appendOrder appends batches.
 type appendOrder struct {
-	p     *partition
-	bytes []byte
-	wall  int64
-	err   error
+	p        *partition
+	bytes    []byte
+	follower bool
+	wall     int64
+	err      error
 }
 
 // orderAppend finds the bytes that the replica means. A producer's get the offset
@@ -82,6 +84,7 @@ type appendOrder struct {
 func (n *Node) orderAppend(p *partition, e replica.Append) {
 	o := &appendOrder{p: p, wall: n.now.Wall}
 	if e.LeaderEpoch == replica.NoEpoch {
+		o.follower = true
 		for _, f := range p.fetched {
 			if f.token == e.Token {
 				o.bytes = f.bytes[:f.ends[e.Batches-1]]
@@ -101,11 +104,20 @@ func (n *Node) orderAppend(p *partition, e replica.Append) {
 // Run is Order's.
 func (o *appendOrder) Run() {
 	o.err = o.p.log.Append(o.bytes, o.wall)
+	if o.follower && errors.Is(o.err, storage.ErrTooLarge) {
+		// The leader had the room: segment.bytes was changed since, and this broker has
+		// heard of it before or after. Kafka's follower would give the partition up.
+		cfg := o.p.cfg.log
+		cfg.SegmentBytes = math.MaxInt32
+		o.p.log.Configure(cfg)
+		o.err = o.p.log.Append(o.bytes, o.wall)
+		o.p.log.Configure(o.p.cfg.log)
+	}
 	o.bytes = nil
 }
 
 func (o *appendOrder) done(n *Node) {
-	if errors.Is(o.err, storage.ErrTooLarge) && o.p.replica.Role() == replica.Leader {
+	if !o.follower && errors.Is(o.err, storage.ErrTooLarge) {
 		n.answer(o.p, nil, replica.AppendRejected{Err: recordListTooLarge})
 		return
 	}
@@ -208,7 +220,8 @@ func (n *Node) maybeFlush(p *partition) {
 	}
 	// The log knows the time of day, alarms the other clock.
 	if wait := dueMs - n.now.Wall; wait > 0 {
-		n.alarms.set(&p.flush, n.now.Mono+wait)
+		// That one may have been set back.
+		n.alarms.set(&p.flush, n.now.Mono+min(wait, p.cfg.flushMs))
 		return
 	}
 	n.alarms.clear(&p.flush)

@@ -136,6 +136,11 @@ func (f *follow) fetched(n *Node, resp *kmsg.FetchResponse) error {
 		}
 	}
 	switch {
+	case replica.Code(p.ErrorCode) == replica.OffsetOutOfRange:
+		n.notef("the metadata log has no offset %d: reading it from its start", f.offset)
+		f.restart()
+		f.retry(n)
+		return nil
 	case p.ErrorCode != 0:
 		f.retry(n)
 		return nil
@@ -145,7 +150,7 @@ func (f *follow) fetched(n *Node, resp *kmsg.FetchResponse) error {
 		return nil
 	case p.DivergingEpoch.EndOffset >= 0:
 		n.notef("the metadata log parts from what was read of it at offset %d: reading it from its start", p.DivergingEpoch.EndOffset)
-		f.restart(metadata.Empty(), 0, 0)
+		f.restart()
 		f.ask(n)
 		return nil
 	}
@@ -166,9 +171,9 @@ func (f *follow) fetched(n *Node, resp *kmsg.FetchResponse) error {
 	return nil
 }
 
-// restart reads another log, or this one from elsewhere.
-func (f *follow) restart(from metadata.Image, offset int64, epoch int32) {
-	f.replay, f.offset, f.lastEpoch, f.again = metadata.NewReplay(from), offset, epoch, true
+// restart reads from the start of a log, this one or another.
+func (f *follow) restart() {
+	f.replay, f.offset, f.lastEpoch, f.again = metadata.NewReplay(metadata.Empty()), 0, 0, true
 	f.changes = changes{all: true}
 }
 
@@ -218,7 +223,7 @@ func (f *follow) applyBatch(b record.Batch) error {
 // publish makes what has been read the image that the broker obeys.
 func (f *follow) publish(n *Node) {
 	f.again = false
-	if f.replay.InTransaction() || f.applied == f.offset {
+	if f.replay.InTransaction() || f.applied == f.offset && !f.changes.all {
 		return
 	}
 	changes := f.changes
@@ -262,7 +267,7 @@ func (f *follow) snapshotFetched(n *Node, resp *kmsg.FetchSnapshotResponse) erro
 
 // load reads a snapshot. It takes effect once what follows it is read.
 func (f *follow) load(s *snapshotDownload) error {
-	f.restart(metadata.Empty(), 0, 0)
+	f.restart()
 	sc := record.Scan(s.bytes)
 	for sc.Next() {
 		if err := f.applyBatch(sc.Batch()); err != nil {
@@ -298,6 +303,9 @@ func (c changes) emptied() changes {
 
 // note takes a record that is about to change the image.
 func (c *changes) note(before metadata.Image, rec kraft.Record) {
+	if c.all {
+		return
+	}
 	switch rec := rec.(type) {
 	case *kraft.Partition:
 		c.touched = append(c.touched, partitionID{rec.TopicID, rec.PartitionID})

@@ -46,6 +46,8 @@ type partition struct {
 	// flush is when a sync is due that nobody waits for; flushing: it is under way.
 	flush    alarm
 	flushing bool
+	// retaining: its retention is being looked at.
+	retaining bool
 }
 
 // fetched is a leader's answer: its bytes, and where each batch ends.
@@ -124,7 +126,9 @@ func (n *Node) carryOut(p *partition, e replica.Effect) {
 	case replica.LogGrew:
 		n.wake(p.followers)
 	case replica.LogStartMoved:
-		n.run(p.lane, &startOrder{p: p, start: e.Start})
+		if e.Start > p.log.Start() {
+			n.run(p.lane, &startOrder{p: p, start: e.Start})
+		}
 	case replica.RoleChanged:
 		n.wake(p.followers)
 		n.wake(p.consumers)

@@ -74,7 +74,8 @@ func (u *upkeep) checkpointPoints(n *Node) {
 // retain looks at the retention of all logs.
 func (u *upkeep) retain(n *Node) {
 	for _, p := range n.parts {
-		if p.live() {
+		if p.live() && !p.retaining {
+			p.retaining = true
 			n.run(p.lane, &retentionOrder{p: p, wall: n.now.Wall})
 		}
 	}
@@ -91,6 +92,7 @@ type retentionOrder struct {
 func (o *retentionOrder) Run() { _, o.err = o.p.log.ApplyRetention(o.wall) }
 
 func (o *retentionOrder) done(n *Node) {
+	o.p.retaining = false
 	switch {
 	case o.p.closed:
 	case o.err != nil:

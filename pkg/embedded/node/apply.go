@@ -116,7 +116,8 @@ func (n *Node) unique() string {
 func (n *Node) obey(t *metadata.Topic, part *kraft.Partition) {
 	id := partitionID{t.ID, part.PartitionID}
 	p := n.byID[id]
-	assigned := slices.Contains(part.Replicas, n.opts.ID)
+	at := slices.Index(part.Replicas, n.opts.ID)
+	assigned := at >= 0
 	if p == nil && !assigned {
 		return
 	}
@@ -126,7 +127,7 @@ func (n *Node) obey(t *metadata.Topic, part *kraft.Partition) {
 	}
 	switch {
 	case p == nil:
-		n.host(t, id, meta)
+		p = n.host(t, id, meta)
 	case !assigned:
 		n.step(p, meta)
 		n.discard(p)
@@ -138,6 +139,10 @@ func (n *Node) obey(t *metadata.Topic, part *kraft.Partition) {
 	case meta.PartitionEpoch != p.meta.PartitionEpoch || meta.LeaderEpoch != p.meta.LeaderEpoch:
 		p.meta = meta
 		n.step(p, meta)
+	}
+	if assigned {
+		p.directory = part.Directories[at]
+		n.assign.look(n, p)
 	}
 }
 
@@ -151,7 +156,7 @@ func brokerIDs(ids []int32) []replica.BrokerID {
 
 // host makes a partition. Its log is there from the last life, or the disk makes
 // it.
-func (n *Node) host(t *metadata.Topic, id partitionID, meta replica.Partition) {
+func (n *Node) host(t *metadata.Topic, id partitionID, meta replica.Partition) *partition {
 	tp := storage.TopicPartition{Topic: t.Name, Partition: id.index}
 	if old := n.hosted[tp]; old != nil {
 		// Of a topic of that name that is gone: the image said so.
@@ -171,6 +176,7 @@ func (n *Node) host(t *metadata.Topic, id partitionID, meta replica.Partition) {
 	n.parts = slices.Insert(n.parts, at, p)
 	n.opening++
 	n.run(p.lane, &openOrder{n: n, p: p, unique: n.unique(), wall: n.now.Wall})
+	return p
 }
 
 func comparePartitions(a, b *partition) int {
@@ -204,6 +210,7 @@ func (n *Node) start(p *partition) {
 		Producers: p.log.Producers(), Flushed: p.log.Flushed(),
 	})
 	n.step(p, p.meta)
+	n.assign.look(n, p)
 }
 
 // discard ends the hosting of a partition: who waits is answered, and the log is
@@ -224,6 +231,7 @@ func (n *Node) discard(p *partition) {
 	n.alarms.clear(&p.flush)
 	n.fetchStop(p)
 	n.alter.forget(p)
+	n.assign.forget(p)
 	n.wake(p.followers)
 	n.wake(p.consumers)
 	p.fetched = nil

@@ -157,6 +157,8 @@ func (c *testController) handle(now int64, body kmsg.Request, reply func(kmsg.Re
 		resp := req.ResponseKind().(*kmsg.AllocateProducerIDsResponse)
 		resp.ErrorCode, resp.ProducerIDStart, resp.ProducerIDLen = codeOf(a.Err), a.First, a.Len
 		reply(resp)
+	case *kmsg.AssignReplicasToDirsRequest:
+		reply(c.assign(now, req))
 	case *kmsg.FetchRequest:
 		c.fetch(now, waitingFetch{req: req, deadline: now + int64(req.MaxWaitMillis), reply: reply})
 	case *kmsg.FetchSnapshotRequest:
@@ -174,6 +176,24 @@ func (c *testController) handle(now int64, body kmsg.Request, reply func(kmsg.Re
 		c.t.Errorf("the controller was asked for %T", body)
 	}
 	c.tick(now)
+}
+
+func (c *testController) assign(now int64, req *kmsg.AssignReplicasToDirsRequest) kmsg.Response {
+	resp := req.ResponseKind().(*kmsg.AssignReplicasToDirsResponse)
+	if c.refuse != 0 {
+		resp.ErrorCode, c.refuse = c.refuse, 0
+		return resp
+	}
+	in := controller.AssignReplicasToDirs{BrokerID: req.BrokerID, BrokerEpoch: req.BrokerEpoch}
+	for _, d := range req.Directories {
+		for _, t := range d.Topics {
+			for _, p := range t.Partitions {
+				in.Assignments = append(in.Assignments, controller.DirAssignment{TopicID: t.TopicID, Partition: p.Partition, Directory: d.ID})
+			}
+		}
+	}
+	resp.ErrorCode = codeOf(decide(c, now, in).Err)
+	return resp
 }
 
 func (c *testController) alterPartition(now int64, req *kmsg.AlterPartitionRequest) kmsg.Response {

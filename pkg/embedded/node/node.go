@@ -65,6 +65,7 @@ type Node struct {
 
 	fetchers []*fetcher // by leader
 	alter    alterer
+	assign   assigner
 	ids      producerIDs
 	upkeep   upkeep
 	parked   []*fetchRequest // fetches to look at again when the step ends
@@ -136,6 +137,7 @@ func (n *Node) begin() error {
 	n.life.begin(n, directory)
 	n.follow.begin(n)
 	n.alter.begin()
+	n.assign.begin()
 	n.upkeep.begin(n)
 	return nil
 }
@@ -184,6 +186,7 @@ func (n *Node) finish() []machine.Effect {
 		n.reread()
 		n.fetch()
 		n.alter.send(n)
+		n.assign.send(n)
 		n.maybeClose()
 	}
 	out := n.out

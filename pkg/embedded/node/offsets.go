@@ -1,9 +1,12 @@
 package node
 
 import (
+	"fmt"
+
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
 )
@@ -72,7 +75,45 @@ func (n *Node) search(p *partition, timestamp int64) (storage.TimestampOffset, b
 	if timestamp == replica.MaxTimestamp {
 		return p.log.MaxTimestamp(n.validator.Inflater())
 	}
-	return p.log.OffsetForTimestamp(timestamp, n.validator.Inflater())
+	found, ok, err := p.log.OffsetForTimestamp(timestamp, n.validator.Inflater())
+	if start, _, end := p.replica.Bounds(); ok && err == nil && found.Offset < start {
+		// The log's start has moved and the disk has yet to hear of it.
+		return n.walk(p, start, end, timestamp)
+	}
+	return found, ok, err
+}
+
+// walkBytes is how much of a log is read at a time where no index helps.
+const walkBytes = 1 << 20
+
+// walk looks at all records from an offset on.
+func (n *Node) walk(p *partition, from, end replica.Offset, timestamp int64) (none storage.TimestampOffset, ok bool, err error) {
+	var buf []byte
+	for {
+		buf, err = p.log.Read(buf[:0], storage.Fetch{From: from, UpTo: end, MaxBytes: walkBytes, MinOne: true})
+		if err != nil || len(buf) == 0 {
+			return none, false, err
+		}
+		for s := record.Scan(buf); s.Next(); {
+			b := s.Batch()
+			records, err := b.Records(n.validator.Inflater())
+			if err != nil {
+				return none, false, fmt.Errorf("%w: %s: batch at offset %d: %w", storage.ErrCorrupt, p.name, b.BaseOffset(), err)
+			}
+			for records.Next() {
+				r := records.Record()
+				if r.TimestampMs >= timestamp && replica.Offset(r.Offset) >= from {
+					return storage.TimestampOffset{
+						TimestampMs: r.TimestampMs, Offset: replica.Offset(r.Offset), LeaderEpoch: replica.Epoch(b.LeaderEpoch()),
+					}, true, nil
+				}
+			}
+			if records.Err() != nil {
+				return none, false, fmt.Errorf("%w: %s: batch at offset %d: %w", storage.ErrCorrupt, p.name, b.BaseOffset(), records.Err())
+			}
+			from = replica.Offset(b.NextOffset())
+		}
+	}
 }
 
 // offsetForLeaderEpoch says where leader epochs end

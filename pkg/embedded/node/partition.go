@@ -30,6 +30,8 @@ type partition struct {
 	// meta is the newest metadata; the replica's once it is there.
 	meta replica.Partition
 	cfg  topicConfig
+	// directory is where the metadata has the log.
+	directory kraft.UUID
 
 	// busy: the disk has the replica's one order.
 	busy bool

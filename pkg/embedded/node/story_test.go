@@ -115,7 +115,10 @@ func (s *story) run() {
 		s.fail()
 	case "kill", "power": // kill 1: the process dies; power 1: the machine
 		s.w.kill(s.host().id, s.d.Cmd == "power")
-	case "start": // start 1
+	case "start": // start 1 empty: on its disk, or a new one
+		if s.has("empty") {
+			s.host().mem = vfs.NewMem(vfs.MemOptions{})
+		}
 		s.w.start(s.host().id)
 	case "stop": // stop 1: a controlled shutdown
 		h := s.host()
@@ -135,6 +138,8 @@ func (s *story) run() {
 		s.w.ctl.tick(s.w.nowMs)
 	case "state": // state orders-0
 		s.state()
+	case "directories": // directories orders-0: where the metadata has the replicas
+		s.directories()
 	case "files": // files 1: the directories of logs
 		s.files()
 	default:
@@ -506,6 +511,8 @@ func kindOf(o machine.Order) (kind, partition string) {
 		return "open", o.p.name.String()
 	case *deleteOrder:
 		return "delete", o.p.name.String()
+	case *startOrder:
+		return "start", o.p.name.String()
 	}
 	return "other", ""
 }
@@ -541,6 +548,19 @@ func (s *story) state() {
 			s.printf(" log: start=%d hw=%d end=%d", l.Start(), l.HW(), l.End())
 		}
 		s.printf("\n")
+	}
+}
+
+func (s *story) directories() {
+	tp := s.partition(0)
+	t, _ := s.w.ctl.c.Image().Topic(tp.Topic)
+	part, _ := t.Partition(tp.Partition)
+	for i, id := range part.Replicas {
+		where := "elsewhere"
+		if h := s.w.hosts[id]; h.node != nil && h.node.life.directory == part.Directories[i] {
+			where = "here"
+		}
+		s.printf("%d: %s\n", id, where)
 	}
 }
 

@@ -197,7 +197,7 @@ func (n *Node) readAll(r *fetchRequest) (bytes int, atOnce bool) {
 				From: b.From, UpTo: b.UpTo, MaxBytes: min(int(in.PartitionMaxBytes), left), MinOne: bytes == 0,
 			})
 			if err != nil {
-				*b = replica.FetchBounds{Err: n.readCode(err)}
+				*b = replica.FetchBounds{Err: n.readCode(part.p, err)}
 			} else if records != nil {
 				out.RecordBatches = records
 			}
@@ -227,10 +227,12 @@ func (n *Node) readAll(r *fetchRequest) (bytes int, atOnce bool) {
 
 // readCode is what a reader is told of an error of the log. One of the disk ends
 // the broker.
-func (n *Node) readCode(err error) replica.Code {
+func (n *Node) readCode(p *partition, err error) replica.Code {
 	switch {
 	case errors.Is(err, storage.ErrOffsetOutOfRange):
-		// The disk has cut the log, and the replica has yet to hear of it.
+		// The disk has cut the log, and the replica has yet to hear of it: of retention
+		// it does at once, so that what it says next is the same.
+		n.retained(p)
 		return replica.OffsetOutOfRange
 	case errors.Is(err, storage.ErrClosed):
 		return replica.NotLeaderOrFollower

@@ -60,7 +60,7 @@ func (n *Node) listOffset(
 	if a.Search {
 		found, ok, err := n.search(p, in.Timestamp)
 		if err != nil {
-			out.ErrorCode = int16(n.readCode(err))
+			out.ErrorCode = int16(n.readCode(p, err))
 			return
 		}
 		a = a.Found(found.Offset, found.LeaderEpoch, ok)

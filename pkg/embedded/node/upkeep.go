@@ -98,9 +98,14 @@ func (o *retentionOrder) done(n *Node) {
 	case o.err != nil:
 		n.diskFailed(o.err)
 	default:
-		if start, _, _ := o.p.replica.Bounds(); o.p.log.Start() > start {
-			n.step(o.p, replica.Retained{Start: o.p.log.Start()})
-		}
+		n.retained(o.p)
+	}
+}
+
+// retained tells the replica where its log starts, if retention has moved that.
+func (n *Node) retained(p *partition) {
+	if start, _, _ := p.replica.Bounds(); p.log.Start() > start {
+		n.step(p, replica.Retained{Start: p.log.Start()})
 	}
 }
 

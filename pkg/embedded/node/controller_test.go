@@ -29,8 +29,13 @@ type testController struct {
 	snapshot   []byte
 	// held: nothing is answered to fetches of these brokers.
 	held map[int32]bool
-	// refuse answers AlterPartition with this top-level error so many times.
-	refuse int16
+	// refuse is the top-level error of the next AlterPartition, refuseDirs that of the
+	// next AssignReplicasToDirs.
+	refuse, refuseDirs int16
+	// holdAlter keeps AlterPartitions in alters until it is released.
+	holdAlter bool
+	alters    []func()
+	assigns   int // how many AssignReplicasToDirs came
 }
 
 type waitingFetch struct {
@@ -151,7 +156,8 @@ func (c *testController) handle(now int64, body kmsg.Request, reply func(kmsg.Re
 		resp.ErrorCode, resp.IsCaughtUp, resp.IsFenced, resp.ShouldShutdown = codeOf(a.Err), a.IsCaughtUp, a.IsFenced, a.ShouldShutDown
 		reply(resp)
 	case *kmsg.AlterPartitionRequest:
-		reply(c.alterPartition(now, req))
+		c.alters = append(c.alters, func() { reply(c.alterPartition(now, req)) })
+		c.releaseAlters()
 	case *kmsg.AllocateProducerIDsRequest:
 		a := decide(c, now, controller.AllocateProducerIDs{BrokerID: req.BrokerID, BrokerEpoch: req.BrokerEpoch})
 		resp := req.ResponseKind().(*kmsg.AllocateProducerIDsResponse)
@@ -178,10 +184,22 @@ func (c *testController) handle(now int64, body kmsg.Request, reply func(kmsg.Re
 	c.tick(now)
 }
 
+// releaseAlters answers the AlterPartitions that wait, unless they are held.
+func (c *testController) releaseAlters() {
+	if c.holdAlter {
+		return
+	}
+	for _, answer := range c.alters {
+		answer()
+	}
+	c.alters = nil
+}
+
 func (c *testController) assign(now int64, req *kmsg.AssignReplicasToDirsRequest) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.AssignReplicasToDirsResponse)
-	if c.refuse != 0 {
-		resp.ErrorCode, c.refuse = c.refuse, 0
+	c.assigns++
+	if c.refuseDirs != 0 {
+		resp.ErrorCode, c.refuseDirs = c.refuseDirs, 0
 		return resp
 	}
 	in := controller.AssignReplicasToDirs{BrokerID: req.BrokerID, BrokerEpoch: req.BrokerEpoch}

@@ -204,6 +204,15 @@ func TestObeyAfterRegistration(t *testing.T) {
 	if s.hosted() != (kraft.UUID{1}) {
 		t.Fatal("it does not obey its own")
 	}
+	heartbeat, token := taken[*kmsg.BrokerHeartbeatRequest](s)
+	if !heartbeat.WantFence || heartbeat.CurrentMetadataOffset != -1 {
+		t.Errorf("the first heartbeat is %+v", heartbeat)
+	}
+	s.step(machine.Response{Token: token, Body: heartbeat.ResponseKind()})
+	s.wait()
+	if heartbeat, _ = taken[*kmsg.BrokerHeartbeatRequest](s); !heartbeat.WantFence || heartbeat.CurrentMetadataOffset != 3 {
+		t.Errorf("after 4 records the heartbeat is %+v", heartbeat)
+	}
 	if r, _ := s.n.Replica("orders", 0); r == nil || r.Role() != "leader" {
 		t.Error("it does not lead")
 	}

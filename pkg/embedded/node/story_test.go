@@ -131,8 +131,19 @@ func (s *story) run() {
 		}
 	case "snapshot": // the controller's log begins with a snapshot from now on
 		s.w.ctl.cutLog()
-	case "refuse": // refuse 41: the next AlterPartition
-		s.w.ctl.refuse = int16(s.arg64("", 0))
+	case "refuse": // refuse 41: the next AlterPartition; dirs: the next AssignReplicasToDirs
+		if s.has("dirs") {
+			s.w.ctl.refuseDirs = int16(s.arg64("", 0))
+		} else {
+			s.w.ctl.refuse = int16(s.arg64("", 0))
+		}
+	case "hold-alter": // AlterPartitions are not answered
+		s.w.ctl.holdAlter = true
+	case "release-alter": // how many there were, and answers
+		s.printf("%d waiting\n", len(s.w.ctl.alters))
+		s.w.ctl.holdAlter = false
+		s.w.ctl.releaseAlters()
+		s.w.ctl.tick(s.w.nowMs)
 	case "hold-metadata", "release-metadata": // hold-metadata 2: broker 2 hears nothing new
 		s.w.ctl.held[s.host().id] = s.d.Cmd == "hold-metadata"
 		s.w.ctl.tick(s.w.nowMs)
@@ -562,6 +573,7 @@ func (s *story) directories() {
 		}
 		s.printf("%d: %s\n", id, where)
 	}
+	s.printf("asked %d times\n", s.w.ctl.assigns)
 }
 
 func (s *story) files() {

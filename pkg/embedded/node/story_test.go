@@ -149,6 +149,12 @@ func (s *story) run() {
 		s.w.ctl.tick(s.w.nowMs)
 	case "state": // state orders-0
 		s.state()
+	case "flushed": // flushed orders-0: up to where logs are durable
+		tp := s.partition(0)
+		for _, id := range s.w.ids() {
+			_, l := s.w.hosts[id].node.Replica(tp.Topic, tp.Partition)
+			s.printf("%d: %d of %d\n", id, l.Flushed(), l.End())
+		}
 	case "directories": // directories orders-0: where the metadata has the replicas
 		s.directories()
 	case "files": // files 1: the directories of logs

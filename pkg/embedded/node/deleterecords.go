@@ -61,8 +61,8 @@ func (n *Node) deleteRecords(token machine.Token, req *kmsg.DeleteRecordsRequest
 func (n *Node) recordsDeleted(e replica.DeleteRecordsReply) {
 	part := n.asked.deletes.take(e.Token)
 	code := e.Err
-	if code == replica.KafkaStorageError && part.p.leaving {
-		code = replica.NotLeaderOrFollower
+	if code != replica.None && part.p.leaving {
+		code = n.leftCode(part.p, code)
 	}
 	a := &part.r.resp.Topics[part.topic].Partitions[part.partition]
 	a.ErrorCode, a.LowWatermark = int16(code), int64(e.LowWatermark)

@@ -117,6 +117,9 @@ func (n *Node) ask(r *fetchRequest, reread bool) {
 		switch {
 		case !part.p.live():
 			_, code := n.byTopicID(part.p.id.topic, part.p.id.index)
+			if code == replica.UnknownTopicID && r.req.Version < 13 {
+				code = replica.UnknownTopicOrPartition // Who names topics knows no ids.
+			}
 			part.bounds, part.p = replica.FetchBounds{Err: code}, nil
 			r.open--
 		case r.follower():
@@ -154,8 +157,8 @@ func (n *Node) fetchBounded(e replica.FetchReply) {
 	q := n.asked.fetches.take(e.Token)
 	part := &q.r.parts[q.part]
 	part.bounds, part.preferred = e.Bounds, replica.NoBroker
-	if e.Bounds.Err == replica.KafkaStorageError && part.p.leaving {
-		part.bounds.Err = replica.NotLeaderOrFollower
+	if e.Bounds.Err != replica.None && part.p.leaving {
+		part.bounds.Err = n.leftCode(part.p, e.Bounds.Err)
 	}
 	n.bounded(q.r)
 }

@@ -106,8 +106,8 @@ func (n *Node) producePartition(req *kmsg.ProduceRequest, part producePart, p *p
 func (n *Node) produced(e replica.ProduceReply) {
 	part := n.asked.produces.take(e.Token)
 	code := e.Err
-	if code == replica.KafkaStorageError && part.p.leaving {
-		code = replica.NotLeaderOrFollower
+	if code != replica.None && part.p.leaving {
+		code = n.leftCode(part.p, code)
 	}
 	a := part.answer()
 	a.ErrorCode, a.BaseOffset, a.LogStartOffset = int16(code), int64(e.Base), int64(e.LogStart)

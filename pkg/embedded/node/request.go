@@ -116,6 +116,19 @@ func (n *Node) byTopicID(id kraft.UUID, index int32) (*partition, replica.Code) 
 	return nil, replica.NotLeaderOrFollower
 }
 
+// leftCode is what who waits at a partition is told when this broker lets it go, in
+// place of what its replica said. The image is the new one already, so a topic that was
+// deleted is unknown (DelayedProduce.tryComplete, ReplicaManager.getPartitionOrError).
+func (n *Node) leftCode(p *partition, said replica.Code) replica.Code {
+	if said != replica.KafkaStorageError && said != replica.NotLeaderOrFollower {
+		return said
+	}
+	if t, ok := n.follow.image.TopicByID(p.id.topic); ok && has(t, p.id.index) {
+		return replica.NotLeaderOrFollower
+	}
+	return replica.UnknownTopicOrPartition
+}
+
 // find is one of the two, by what the version names topics by.
 func (n *Node) find(byID bool, topic string, id kraft.UUID, index int32) (*partition, replica.Code) {
 	if byID {

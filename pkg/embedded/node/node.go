@@ -227,7 +227,7 @@ func (n *Node) BrokerEpoch() int64 { return n.life.epoch }
 // for tests and metrics, to be read only.
 func (n *Node) Replica(topic string, index int32) (*replica.Replica, *storage.Log) {
 	p := n.hosted[storage.TopicPartition{Topic: topic, Partition: index}]
-	if p == nil || p.replica == nil {
+	if !p.live() {
 		return nil, nil
 	}
 	return p.replica, p.log

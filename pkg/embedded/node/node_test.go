@@ -4,6 +4,9 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
+	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 )
 
 // TestUnknownConfigs: what nobody would obey is not taken.
@@ -55,5 +58,30 @@ func TestNotServed(t *testing.T) {
 				t.Errorf("%T v%d: the connection goes on", req, version)
 			}
 		}
+	}
+}
+
+// TestFetcherRests: a leader that does not answer is asked every
+// replica.fetch.backoff.ms, not more.
+func TestFetcherRests(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 2, nil)
+	w.start(1)
+	w.start(2)
+	if !w.run(5000, w.unfenced) {
+		t.Fatal("not unfenced")
+	}
+	decide(w.ctl, w.nowMs, controller.CreateTopics{Topics: []controller.NewTopic{{
+		Name: "orders", NumPartitions: -1, ReplicationFactor: -1, Assignments: map[int32][]int32{0: {1, 2}},
+	}}})
+	w.ctl.tick(w.nowMs)
+	w.run(1000, nil)
+	link := [2]machine.Peer{2, 1}
+	w.cut[link] = true
+	w.run(600, nil)
+	before := w.asked[link]
+	w.run(5000, nil)
+	if n := w.asked[link] - before; n < 4 || n > 6 {
+		t.Errorf("%d fetches in 5 s, want about 5", n)
 	}
 }

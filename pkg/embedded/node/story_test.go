@@ -157,6 +157,12 @@ func (s *story) run() {
 		}
 	case "directories": // directories orders-0: where the metadata has the replicas
 		s.directories()
+	case "cat": // cat 1 replication-offset-checkpoint
+		text, err := vfs.ReadFile(s.host().mem, s.d.CmdArgs[1].Key)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.printf("%s", text)
 	case "files": // files 1: the directories of logs
 		s.files()
 	default:

@@ -32,6 +32,8 @@ type world struct {
 	calls map[machine.Token]*call
 	token machine.Token
 	notes []string
+	// fetches are those in flight between brokers, asked how many there were.
+	fetches, asked map[[2]machine.Peer]int
 }
 
 // wallMs is what the clock Wall shows at 0.
@@ -86,6 +88,7 @@ func newWorld(t *testing.T, brokers int, static map[string]string) *world {
 	w := &world{
 		t: t, hosts: map[int32]*host{}, rnd: rand.New(rand.NewPCG(1, 1)), static: static,
 		cut: map[[2]machine.Peer]bool{}, calls: map[machine.Token]*call{},
+		fetches: map[[2]machine.Peer]int{}, asked: map[[2]machine.Peer]int{},
 	}
 	w.ctl = newTestController(t, 1, nil)
 	for id := int32(1); id <= int32(brokers); id++ {
@@ -123,6 +126,11 @@ func (w *world) start(id int32) {
 	h.life++
 	h.disk = vfs.NewFaults(h.mem, rand.New(rand.NewPCG(uint64(id), uint64(h.life))), vfs.RealTime{})
 	h.lanes, h.held, h.stop = map[uint64][]machine.Order{}, nil, nil
+	for link := range w.fetches {
+		if link[0] == machine.Peer(id) {
+			w.fetches[link] = 0 // of the life before
+		}
+	}
 	var err error
 	h.node, err = Open(Options{
 		ID: id, ClusterID: "cluster", Rack: h.rack, FS: h.disk, Static: w.static,
@@ -264,10 +272,12 @@ func (w *world) send(from *host, e machine.Send) {
 			} else {
 				resp = nil
 			}
+			w.fetchEnds(from.id, e)
 			w.step(from, machine.Response{Token: e.Token, Body: resp})
 		})
 	}
 	req := w.request(e.Request)
+	w.fetchBegins(from.id, e)
 	w.at(w.nowMs+1, func() {
 		to := w.hosts[int32(e.To)]
 		switch {
@@ -281,6 +291,25 @@ func (w *world) send(from *host, e machine.Send) {
 			w.ask(to, req, answer)
 		}
 	})
+}
+
+// fetchBegins: a fetcher has one request in flight.
+func (w *world) fetchBegins(from int32, e machine.Send) {
+	if _, ok := e.Request.(*kmsg.FetchRequest); !ok {
+		return
+	}
+	link := [2]machine.Peer{machine.Peer(from), e.To}
+	w.fetches[link]++
+	w.asked[link]++
+	if w.fetches[link] > 1 {
+		w.t.Errorf("%d fetches in flight from %d to %d", w.fetches[link], from, e.To)
+	}
+}
+
+func (w *world) fetchEnds(from int32, e machine.Send) {
+	if _, ok := e.Request.(*kmsg.FetchRequest); ok {
+		w.fetches[[2]machine.Peer{machine.Peer(from), e.To}]--
+	}
 }
 
 // ask gives a node a request.

@@ -221,7 +221,7 @@ func (n *Node) maybeFlush(p *partition) {
 	// The log knows the time of day, alarms the other clock.
 	if wait := dueMs - n.now.Wall; wait > 0 {
 		// That one may have been set back.
-		n.alarms.set(&p.flush, n.now.Mono+min(wait, p.cfg.flushMs))
+		n.alarms.set(&p.flush, n.now.Mono+max(min(wait, p.cfg.flushMs), 1))
 		return
 	}
 	n.alarms.clear(&p.flush)

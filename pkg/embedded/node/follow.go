@@ -98,6 +98,9 @@ func (f *follow) snapshotRequest(n *Node) *kmsg.FetchSnapshotRequest {
 
 // ended is ender's.
 func (f *follow) ended(n *Node, body kmsg.Response) {
+	if n.life.state == closing {
+		return // there will be no directory to obey in
+	}
 	var err error
 	switch resp := body.(type) {
 	case *kmsg.FetchResponse:

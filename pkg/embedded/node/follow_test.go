@@ -379,3 +379,42 @@ func TestPreviousEpoch(t *testing.T) {
 	}
 	s.n.Abandon()
 }
+
+// TestAssignmentAgain: an assignment of a replica to its directory that was not
+// taken is repeated, after a pause.
+func TestAssignmentAgain(t *testing.T) {
+	t.Parallel()
+	s := newScripted(t)
+	self := &kraft.RegisterBroker{BrokerID: 1, BrokerEpoch: 5, IncarnationID: s.register(5)}
+	s.answerFetch(records(s.batchOf(0, append([]kraft.Record{self}, orders(1)...)...), 3))
+	for _, lost := range []bool{false, true} {
+		req, token := taken[*kmsg.AssignReplicasToDirsRequest](s)
+		if got := req.Directories[0]; got.ID != s.n.life.directory || got.Topics[0].TopicID != [16]byte{1} {
+			t.Fatalf("it assigns %+v", got)
+		}
+		resp := req.ResponseKind().(*kmsg.AssignReplicasToDirsResponse)
+		resp.ErrorCode = int16(staleBrokerEpoch)
+		began := s.nowMs
+		if lost {
+			s.step(machine.Response{Token: token})
+		} else {
+			s.step(machine.Response{Token: token, Body: resp})
+		}
+		for !s.asked(new(kmsg.AssignReplicasToDirsRequest).Key()) && s.nowMs < began+1000 {
+			s.wait()
+		}
+		if paused := s.nowMs - began; paused < 100 || paused > 200 {
+			t.Errorf("asked again after %d ms, want 100 or 200", paused)
+		}
+	}
+}
+
+// asked reports whether there is a request of that key.
+func (s *scripted) asked(key int16) bool {
+	for _, send := range s.sends {
+		if send.Request.Key() == key {
+			return true
+		}
+	}
+	return false
+}

@@ -32,6 +32,8 @@ type testController struct {
 	// refuse is the top-level error of the next AlterPartition, refuseDirs that of the
 	// next AssignReplicasToDirs.
 	refuse, refuseDirs int16
+	// refuseLives is how many registrations are refused next.
+	refuseLives int
 	// holdAlter keeps AlterPartitions in alters until it is released.
 	holdAlter bool
 	alters    []func()
@@ -143,8 +145,14 @@ func (c *testController) handle(now int64, body kmsg.Request, reply func(kmsg.Re
 		for _, d := range req.LogDirs {
 			r.LogDirs = append(r.LogDirs, d)
 		}
-		a := decide(c, now, r)
 		resp := req.ResponseKind().(*kmsg.BrokerRegistrationResponse)
+		if c.refuseLives > 0 {
+			c.refuseLives--
+			resp.ErrorCode = int16(controller.DuplicateBrokerRegistration)
+			reply(resp)
+			break
+		}
+		a := decide(c, now, r)
 		resp.ErrorCode, resp.BrokerEpoch = codeOf(a.Err), a.BrokerEpoch
 		reply(resp)
 	case *kmsg.BrokerHeartbeatRequest:

@@ -127,7 +127,7 @@ func (f *fetcher) send(n *Node) {
 	if len(f.sent) == 0 {
 		return
 	}
-	req.ReplicaState.ID, req.ReplicaState.Epoch = n.opts.ID, n.life.epoch
+	req.ReplicaState.ID, req.ReplicaState.Epoch = n.opts.ID, n.life.lastEpoch
 	req.MaxWaitMillis, req.MinBytes, req.MaxBytes = n.cfg.fetchWaitMaxMs, n.cfg.fetchMinBytes, n.cfg.fetchResponseMaxBytes
 	f.flying = true
 	n.send(machine.Peer(f.leader), req, f)

@@ -67,7 +67,7 @@ func (f *follow) ask(n *Node) {
 	req := kmsg.NewPtrFetchRequest()
 	req.Version = req.MaxVersion()
 	req.ClusterID = kmsg.StringPtr(n.opts.ClusterID)
-	req.ReplicaState.ID, req.ReplicaState.Epoch = n.opts.ID, n.life.epoch
+	req.ReplicaState.ID, req.ReplicaState.Epoch = n.opts.ID, n.life.lastEpoch
 	req.MaxWaitMillis, req.MinBytes, req.MaxBytes = metadataWaitMs, 1, n.cfg.metadataFetchMaxBytes
 	part := kmsg.NewFetchRequestTopicPartition()
 	part.CurrentLeaderEpoch, part.LastFetchedEpoch = f.leaderEpoch, f.lastEpoch

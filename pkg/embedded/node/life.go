@@ -39,6 +39,10 @@ type life struct {
 	// previous is the epoch of the life before, if that ended cleanly; else -1.
 	previous int64
 	epoch    int64
+	// lastEpoch is epoch, or while it registers again the one before: a Fetch without
+	// an epoch would be one of an old broker, which leaders take into the ISR unchecked
+	// (KIP-903).
+	lastEpoch int64
 	// seen says that the image has this registration. obeying: it has had one of
 	// this process; from then on partitions are obeyed.
 	seen, obeying bool
@@ -52,7 +56,7 @@ type life struct {
 }
 
 func (l *life) begin(n *Node, directory kraft.UUID) {
-	l.state, l.directory, l.incarnation, l.epoch = registering, directory, n.drawID(), -1
+	l.state, l.directory, l.incarnation, l.epoch, l.lastEpoch = registering, directory, n.drawID(), -1, -1
 	l.previous = -1
 	if epoch, clean := n.dir.CleanShutdown(); clean {
 		l.previous = epoch
@@ -165,7 +169,8 @@ func (l *life) registered(n *Node, resp *kmsg.BrokerRegistrationResponse) {
 		l.failed(n)
 		return
 	}
-	l.failures, l.refused, l.epoch, l.seen = 0, 0, resp.BrokerEpoch, false
+	l.failures, l.refused, l.seen = 0, 0, false
+	l.epoch, l.lastEpoch = resp.BrokerEpoch, resp.BrokerEpoch
 	if l.state == registering {
 		l.state = starting
 	}
@@ -261,7 +266,7 @@ func (n *Node) maybeClose() {
 	for _, p := range n.parts {
 		p.closed = true
 	}
-	n.run(directoryLane, &closeOrder{n: n, epoch: n.life.epoch, wall: n.now.Wall})
+	n.run(directoryLane, &closeOrder{n: n, epoch: n.life.lastEpoch, wall: n.now.Wall})
 }
 
 // diskFailed ends the broker: it has one log directory, and Kafka halts when all

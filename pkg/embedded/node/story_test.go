@@ -131,10 +131,13 @@ func (s *story) run() {
 		}
 	case "snapshot": // the controller's log begins with a snapshot from now on
 		s.w.ctl.cutLog()
-	case "refuse": // refuse 41: the next AlterPartition; dirs: the next AssignReplicasToDirs
-		if s.has("dirs") {
+	case "refuse": // refuse 41: the next AlterPartition; dirs: the next AssignReplicasToDirs; lives=4: registrations
+		switch {
+		case s.has("dirs"):
 			s.w.ctl.refuseDirs = int16(s.arg64("", 0))
-		} else {
+		case s.has("lives"):
+			s.w.ctl.refuseLives = int(s.arg64("lives", 0))
+		default:
 			s.w.ctl.refuse = int16(s.arg64("", 0))
 		}
 	case "hold-alter": // AlterPartitions are not answered

@@ -299,6 +299,9 @@ func (w *world) fetchBegins(from int32, e machine.Send) {
 		return
 	}
 	link := [2]machine.Peer{machine.Peer(from), e.To}
+	if req := e.Request.(*kmsg.FetchRequest); e.To != machine.Controller && (req.ReplicaState.ID != from || req.ReplicaState.Epoch < 0) {
+		w.t.Errorf("a fetch from %d says %+v", from, req.ReplicaState)
+	}
 	w.fetches[link]++
 	w.asked[link]++
 	if w.fetches[link] > 1 {

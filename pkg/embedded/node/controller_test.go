@@ -16,7 +16,7 @@ import (
 // testController is the rules of package controller behind the requests that a
 // broker makes, with a log in memory that is durable at once.
 type testController struct {
-	t   *testing.T
+	t   testing.TB
 	c   *controller.Controller
 	log []byte
 	// at is where each batch of log begins, by its base offset.
@@ -48,7 +48,7 @@ type waitingFetch struct {
 
 const testEpoch = 7 // the controller's
 
-func newTestController(t *testing.T, seed uint64, static map[string]string) *testController {
+func newTestController(t testing.TB, seed uint64, static map[string]string) *testController {
 	c := &testController{t: t, held: map[int32]bool{}}
 	opts := controller.DefaultOptions(100, "cluster", rand.New(rand.NewPCG(seed, 1)))
 	opts.LeaderImbalanceCheckMs, opts.Static = 0, static

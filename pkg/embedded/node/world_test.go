@@ -18,7 +18,7 @@ import (
 // world is a few nodes, a controller and a clock. A message takes 1 ms, a disk's
 // order none unless it is told otherwise.
 type world struct {
-	t     *testing.T
+	t     testing.TB
 	nowMs int64
 	seq   uint64
 	queue events
@@ -84,7 +84,7 @@ type call struct {
 	resp         kmsg.Response
 }
 
-func newWorld(t *testing.T, brokers int, static map[string]string) *world {
+func newWorld(t testing.TB, brokers int, static map[string]string) *world {
 	w := &world{
 		t: t, hosts: map[int32]*host{}, rnd: rand.New(rand.NewPCG(1, 1)), static: static,
 		cut: map[[2]machine.Peer]bool{}, calls: map[machine.Token]*call{},

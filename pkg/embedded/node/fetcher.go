@@ -11,6 +11,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
 )
 
 // fetchEntry is a follower's order to its fetcher.
@@ -218,7 +219,7 @@ func (n *Node) takeBatches(p *partition, in *replica.FetchResponse, batches []by
 	in.Token = f.token
 	in.Batches = make([]replica.Batch, 0, checked.Batches)
 	for s := record.Scan(checked.Bytes); s.Next(); {
-		in.Batches = append(in.Batches, batchFacts(s.Batch()))
+		in.Batches = append(in.Batches, storage.StateOf(s.Batch()))
 		f.ends = append(f.ends, s.End())
 	}
 	p.fetched = append(p.fetched, f)

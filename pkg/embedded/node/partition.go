@@ -2,7 +2,6 @@ package node
 
 import (
 	"github.com/kafkaops/kafkaops/internal/kraft"
-	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
 )
@@ -136,15 +135,5 @@ func (n *Node) carryOut(p *partition, e replica.Effect) {
 		n.wake(p.consumers)
 	case replica.ISRChanged:
 		// For meters, which there are none of yet.
-	}
-}
-
-// batchFacts are what a replica wants to know of a batch.
-func batchFacts(b record.Batch) replica.Batch {
-	return replica.Batch{
-		BaseOffset: replica.Offset(b.BaseOffset()), LastOffset: replica.Offset(b.LastOffset()),
-		LeaderEpoch: replica.Epoch(b.LeaderEpoch()),
-		ProducerID:  b.ProducerID(), ProducerEpoch: b.ProducerEpoch(), BaseSequence: b.BaseSequence(),
-		MaxTimestampMs: b.MaxTimestampMs(), Transactional: b.Transactional(), Control: b.Control(),
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
 )
 
 // produceRequest is a Produce of which some partitions are not settled yet.
@@ -98,7 +99,7 @@ func (n *Node) producePartition(req *kmsg.ProduceRequest, part producePart, p *p
 		part.appendTimeMs = n.now.Wall
 	}
 	n.step(p, replica.Produce{
-		Token: n.asked.produces.put(part), Acks: req.Acks, TimeoutMs: int64(req.TimeoutMillis), Batch: batchFacts(b),
+		Token: n.asked.produces.put(part), Acks: req.Acks, TimeoutMs: int64(req.TimeoutMillis), Batch: storage.StateOf(b),
 	})
 }
 

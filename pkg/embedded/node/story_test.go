@@ -160,6 +160,8 @@ func (s *story) run() {
 		}
 	case "directories": // directories orders-0: where the metadata has the replicas
 		s.directories()
+	case "damage": // damage 1 orders-0/00000000000000000000.log: its last byte
+		s.damage()
 	case "cat": // cat 1 replication-offset-checkpoint
 		text, err := vfs.ReadFile(s.host().mem, s.d.CmdArgs[1].Key)
 		if err != nil {
@@ -574,6 +576,21 @@ func (s *story) state() {
 			s.printf(" log: start=%d hw=%d end=%d", l.Start(), l.HW(), l.End())
 		}
 		s.printf("\n")
+	}
+}
+
+func (s *story) damage() {
+	f, err := s.host().mem.Open(s.d.CmdArgs[1].Key, vfs.ReadWrite)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer f.Close()
+	size, err := f.Size()
+	if err == nil {
+		_, err = f.WriteAt([]byte{0xff}, size-1)
+	}
+	if err != nil {
+		s.t.Fatal(err)
 	}
 }
 

@@ -10,7 +10,7 @@ const retentionDelayMs = 30_000
 
 // upkeep is what is done every so often, whether anybody asks or not.
 type upkeep struct {
-	hws, points, retention, producers, removal alarm
+	hws, points, retention, producers, removal, repairs alarm
 	// writing: a checkpoint of that kind is under way; one that takes longer than
 	// the interval is not overtaken.
 	writingHWs, writingPoints, removing bool
@@ -34,6 +34,8 @@ func (u *upkeep) begin(n *Node) {
 	every(&u.retention, n.cfg.retentionCheckMs, min(n.cfg.retentionCheckMs, retentionDelayMs), func() { u.retain(n) })
 	every(&u.producers, n.cfg.producerExpiryCheckMs, n.cfg.producerExpiryCheckMs, func() { u.expireProducers(n) })
 	u.removal.ring = func() { u.remove(n) }
+	u.repairs.ring = func() { u.tellRepairs(n) }
+	n.alarms.set(&u.repairs, n.now.Mono) // of what Open met
 	// What an earlier life left to be removed.
 	u.removeLater(n, retentionDelayMs)
 }
@@ -63,7 +65,15 @@ func (u *upkeep) checkpointHWs(n *Node) {
 	n.run(directoryLane, &checkpointOrder{write: n.dir.CheckpointHWs, over: &u.writingHWs})
 }
 
+// tellRepairs notes what was damaged on the disk and what was done about it.
+func (u *upkeep) tellRepairs(n *Node) {
+	for _, r := range n.dir.Repairs() {
+		n.notef("%s", r)
+	}
+}
+
 func (u *upkeep) checkpointPoints(n *Node) {
+	u.tellRepairs(n)
 	if u.writingPoints {
 		return
 	}

@@ -1,0 +1,55 @@
+package sim
+
+import "github.com/kafkaops/kafkaops/pkg/embedded/replica"
+
+// I1, log matching: a batch at an offset and of an epoch is the same on every
+// replica, and so is all that is before it; below two HWs logs are always equal.
+
+// checkMatches says what is wrong with a batch that another replica has otherwise.
+func (w *World) checkMatches(s *shadow, b, known *batch) {
+	what := "other bytes than its leader appended"
+	if b.crc == known.crc && b.size == known.size {
+		what = "a log before it that is not its leader's"
+	}
+	w.fail("I1", "%s %s-%d: the batch of epoch %d at %d has %s (%+v, the leader's %+v)", s.p.name, s.part.topic, s.part.index, b.epoch, b.base, what, *b, *known)
+}
+
+// checkAgreement compares a replica's log below its HW with what is committed, and
+// lets a leader's HW commit more.
+func (w *World) checkAgreement(s *shadow) {
+	x := s.part
+	hw := s.status.HW
+	if x.void || s.excused || s.status.Role == replica.Offline {
+		return
+	}
+	if !agree(s.batches, x.committed, min(hw, x.hw)) {
+		w.fail("I1", "%s %s-%d: HW %d, and the log below it is not what was committed, up to %d", s.p.name, x.topic, x.index, hw, x.hw)
+		return
+	}
+	if hw <= x.hw {
+		return
+	}
+	if s.status.Role != replica.Leader {
+		w.fail("I1", "%s %s-%d: HW %d, and no leader ever had one above %d", s.p.name, x.topic, x.index, hw, x.hw)
+		return
+	}
+	w.commit(s, hw)
+}
+
+// commit takes what a leader's HW has passed as committed.
+func (w *World) commit(s *shadow, hw Offset) {
+	x := s.part
+	i := at(s.batches, x.hw)
+	x.hw = hw
+	if i < 0 {
+		return
+	}
+	for ; i < len(s.batches) && s.batches[i].last < hw; i++ {
+		b := s.batches[i]
+		if n := len(x.committed); n > 0 && x.committed[n-1].base >= b.base {
+			continue
+		}
+		w.checkSequence(x, &b)
+		x.committed = append(x.committed, b)
+	}
+}

@@ -1,0 +1,99 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+)
+
+// I3: a leader is in the ISR, or there is none; at most one broker leads in a leader
+// epoch; leader epoch and partition epoch only grow. And an unclean election takes
+// permission: it is the one way in which the controller may lose records.
+
+// checkLeadership looks at a change of a partition.
+func (m *model) checkLeadership(x *part, old, made *kraft.Partition, change *kraft.PartitionChange, before metadata.Image) {
+	w, now := m.w, x.reg
+	if now.Leader != kraft.NoLeader && !slices.Contains(now.ISR, now.Leader) {
+		w.fail("I3", "%s-%d: leader %d is not in the ISR %v", x.topic, x.index, now.Leader, now.ISR)
+	}
+	if made == nil && old != nil {
+		if now.LeaderEpoch < old.LeaderEpoch || now.PartitionEpoch <= old.PartitionEpoch && change != nil && now != old {
+			w.fail("I3", "%s-%d: epochs went from %d/%d to %d/%d", x.topic, x.index, old.LeaderEpoch, old.PartitionEpoch, now.LeaderEpoch, now.PartitionEpoch)
+		}
+		if now.Leader != old.Leader && now.LeaderEpoch == old.LeaderEpoch {
+			w.fail("I3", "%s-%d: the leader went from %d to %d within epoch %d", x.topic, x.index, old.Leader, now.Leader, now.LeaderEpoch)
+		}
+		w.stats.Elections++
+		m.checkUnclean(x, old, change, before)
+	}
+}
+
+// checkUnclean notes an unclean election, and that it was allowed.
+func (m *model) checkUnclean(x *part, old *kraft.Partition, change *kraft.PartitionChange, before metadata.Image) {
+	now := x.reg
+	if change == nil || now.Leader == kraft.NoLeader || change.Leader == kraft.NoLeaderChange {
+		return
+	}
+	reassigned := len(old.AddingReplicas)+len(old.RemovingReplicas) > 0 && len(now.AddingReplicas)+len(now.RemovingReplicas) == 0
+	clean := slices.Contains(old.ISR, now.Leader) || slices.Contains(old.EligibleLeaderReplicas, now.Leader) || reassigned
+	if clean && change.LeaderRecoveryState != kraft.Recovering {
+		return
+	}
+	m.w.stats.Unclean++
+	m.voidPart(x, "an unclean election of %d, with ISR %v and ELR %v", now.Leader, old.ISR, old.EligibleLeaderReplicas)
+	lastKnown := len(old.ISR) == 0 && len(old.EligibleLeaderReplicas) == 0 && slices.Contains(old.LastKnownELR, now.Leader)
+	if !lastKnown && m.uncleanAsked == 0 && topicConfig(before, x.topic, "unclean.leader.election.enable") != "true" &&
+		topicConfig(m.newest(), x.topic, "unclean.leader.election.enable") != "true" {
+		m.w.fail("I3", "%s-%d: broker %d was elected, with ISR %v and ELR %v, and nobody has allowed an unclean election",
+			x.topic, x.index, now.Leader, old.ISR, old.EligibleLeaderReplicas)
+	}
+}
+
+// voidPart ends what is promised of a partition.
+func (m *model) voidPart(x *part, why string, args ...any) {
+	if !x.void {
+		x.void = true
+		m.w.stats.Void++
+		m.w.tell("nothing is promised of %s-%d any more: "+why, append([]any{x.topic, x.index}, args...)...)
+	}
+}
+
+// checkLeader looks at a replica that leads: nobody else may have led in its epoch,
+// and its ISR is what the controller said.
+func (w *World) checkLeader(s *shadow) {
+	if s.status.Role != replica.Leader {
+		return
+	}
+	x, e := s.part, int(s.status.LeaderEpoch)
+	for e >= len(x.leaders) {
+		x.leaders = append(x.leaders, 0)
+	}
+	switch x.leaders[e] {
+	case 0:
+		x.leaders[e] = s.p.id
+	case s.p.id:
+	default:
+		w.fail("I3", "%s leads %s-%d in epoch %d, in which broker %d has led", s.p.name, x.topic, x.index, e, x.leaders[e])
+	}
+	pe := int(s.status.PartitionEpoch)
+	if pe < len(x.isr) && x.isr[pe] != nil && !sameISR(s.status.ISR, x.isr[pe]) {
+		w.fail("I3", "%s leads %s-%d with ISR %v of partition epoch %d, of which the controller said %v", s.p.name, x.topic, x.index, s.status.ISR, pe, x.isr[pe])
+	}
+	if pe >= len(x.isr) {
+		w.fail("I3", "%s leads %s-%d in partition epoch %d, and the controller is at %d", s.p.name, x.topic, x.index, pe, len(x.isr)-1)
+	}
+}
+
+func sameISR(got []replica.BrokerID, want []int32) bool {
+	if len(got) != len(want) {
+		return false
+	}
+	for _, id := range got {
+		if !slices.Contains(want, int32(id)) {
+			return false
+		}
+	}
+	return true
+}

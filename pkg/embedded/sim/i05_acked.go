@@ -1,0 +1,84 @@
+package sim
+
+import (
+	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+)
+
+// I5: what was acknowledged with acks=all is at the same offset in every later
+// leader, unless an election was unclean, or more than minISR-1 members lost data.
+// What consumers may have seen is held to the same: all that any leader's HW has
+// passed.
+
+// checkNewLeader looks at a broker that begins to lead.
+func (w *World) checkNewLeader(s *shadow) {
+	x := s.part
+	if s.excused && s.end < x.hw && !w.elr() {
+		w.model.voidPart(x, "without ELR, %s leads with a disk that has lost records", s.p.name)
+	}
+	if x.void {
+		return
+	}
+	if s.end < x.hw && x.hw > s.status.LogStart {
+		w.fail("I5", "%s begins to lead %s-%d in epoch %d with a log that ends at %d, and %d is committed", s.p.name, x.topic, x.index, s.status.LeaderEpoch, s.end, x.hw)
+	} else if !agree(s.batches, x.committed, x.hw) {
+		w.fail("I5", "%s begins to lead %s-%d in epoch %d with a log that is not what was committed, up to %d", s.p.name, x.topic, x.index, s.status.LeaderEpoch, x.hw)
+	}
+}
+
+// checkCut looks at what a replica is about to cut off: nothing that is committed,
+// save what its leader has deleted.
+func (w *World) checkCut(s *shadow) {
+	x := s.part
+	if x.void || s.excused {
+		return
+	}
+	for i := len(s.batches) - 1; i >= 0; i-- {
+		b := &s.batches[i]
+		if b.last < s.cutTo && !s.restart || b.last < x.start {
+			return
+		}
+		if b.last < x.hw && agree(s.batches[:i+1], x.committed, b.last+1) && b.last >= s.status.LogStart {
+			w.fail("I5", "%s %s-%d: cut to %d, and the batch at %d of epoch %d is committed (HW %d)", s.p.name, x.topic, x.index, s.cutTo, b.base, b.epoch, x.hw)
+			return
+		}
+	}
+}
+
+// checkAck looks at an acknowledgement as it leaves the broker: with acks=all the
+// batch is committed. It is the batch that was sent, duplicates too (I11).
+func (w *World) checkAck(p *proc, x *part, acks int16, sent *batch, base int64) {
+	s := p.shadowOf(x)
+	if s == nil || s.r == nil {
+		return // its topic was deleted since
+	}
+	i := at(s.batches, Offset(base))
+	if i < 0 || s.batches[i].base != Offset(base) {
+		if Offset(base) >= s.status.LogStart {
+			w.fail("I5", "%s %s-%d: acknowledges offset %d, at which its log has no batch", p.name, x.topic, x.index, base)
+		}
+		return
+	}
+	b := &s.batches[i]
+	if b.pid != sent.pid || b.pepoch != sent.pepoch || b.seq != sent.seq || b.last-b.base != sent.last-sent.base {
+		w.fail("I11", "%s %s-%d: acknowledges producer %d/%d sequence %d at %d, where producer %d/%d has sequence %d",
+			p.name, x.topic, x.index, sent.pid, sent.pepoch, sent.seq, base, b.pid, b.pepoch, b.seq)
+		return
+	}
+	if acks != -1 {
+		return
+	}
+	w.stats.Acked++
+	if x.void {
+		return
+	}
+	if b.last >= x.hw || !agree(s.batches[:i+1], x.committed, b.last+1) {
+		w.fail("I5", "%s %s-%d: acknowledges the batch at %d to %d with acks=all, and %d is committed", p.name, x.topic, x.index, b.base, b.last, x.hw)
+	}
+}
+
+// elr reports whether the cluster has ELRs.
+func (w *World) elr() bool { return w.plan.ELR }
+
+var _ = machine.Never
+var _ = replica.NoEpoch

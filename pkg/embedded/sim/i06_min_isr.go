@@ -1,0 +1,36 @@
+package sim
+
+import "github.com/kafkaops/kafkaops/pkg/embedded/replica"
+
+// I6: acks=all is never acknowledged while the ISR is below min.insync.replicas;
+// NOT_ENOUGH_REPLICAS means that the batch was not appended,
+// NOT_ENOUGH_REPLICAS_AFTER_APPEND that it was.
+
+func (w *World) checkMinISR(s *shadow, e replica.ProduceReply) {
+	appended, all := s.waiting[e.Token]
+	if !all {
+		return
+	}
+	delete(s.waiting, e.Token)
+	switch e.Err {
+	case replica.None:
+		if s.r == nil {
+			return
+		}
+		// A change of the settings or of the assignment that waits for the disk is not
+		// in force yet: the laxer one counts.
+		want := min(s.minISR, s.wasMin, max(s.replicas, 1))
+		if st := s.r.Status(); st.Role == replica.Leader && len(st.ISR) < want {
+			w.fail("I6", "%s %s-%d: acknowledges acks=all with ISR %v, and min.insync.replicas is %d", s.p.name, s.part.topic, s.part.index, st.ISR, want)
+		}
+	case replica.NotEnoughReplicas:
+		w.stats.Refused++
+		if appended {
+			w.fail("I6", "%s %s-%d: NOT_ENOUGH_REPLICAS for a batch that was appended", s.p.name, s.part.topic, s.part.index)
+		}
+	case replica.NotEnoughReplicasAfterAppend:
+		if !appended {
+			w.fail("I6", "%s %s-%d: NOT_ENOUGH_REPLICAS_AFTER_APPEND for a batch that was not appended", s.p.name, s.part.topic, s.part.index)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package sim
+
+import "github.com/kafkaops/kafkaops/pkg/embedded/record"
+
+// I17: what comes back from a crash is a prefix of what was there, every batch of it
+// valid, and holds all that was synced; after a kill, all that was written. A
+// second crash while it recovers changes nothing.
+
+// checkRecovered compares a log that was opened with the one of the process before.
+func (w *World) checkRecovered(s *shadow, old []batch) {
+	x := s.part
+	switch s.died {
+	case alive:
+		return // there was none
+	case emptied:
+		w.hasLost(s, s.end < s.hadEnd)
+		return
+	}
+	// An order to cut the log may have been carried out.
+	synced, hadEnd := s.synced, s.hadEnd
+	if s.cutting {
+		synced, hadEnd = min(synced, s.cutTo), min(hadEnd, s.cutTo)
+		if s.restart {
+			synced, hadEnd = 0, 0
+		}
+	}
+	s.cutting = false
+	whole := s.died == killed || s.died == stoppedCleanly
+	if whole && s.end < hadEnd {
+		w.fail("I17", "%s %s-%d: %s with a log to %d, and came back with one to %d", s.p.name, x.topic, x.index, s.died, hadEnd, s.end)
+	}
+	if s.end < synced && s.died != failed {
+		w.fail("I17", "%s %s-%d: %s with %d synced, and came back with a log to %d", s.p.name, x.topic, x.index, s.died, synced, s.end)
+	}
+	if o := min(s.end, hadEnd); !agree(s.batches, old, o) && o > x.start {
+		w.fail("I17", "%s %s-%d: came back with another log below %d", s.p.name, x.topic, x.index, o)
+	}
+	w.hasLost(s, s.end < min(s.hadEnd, x.hw))
+}
+
+// hasLost settles whether a member that may have lost records has.
+func (w *World) hasLost(s *shadow, lost bool) {
+	if !lost {
+		s.excused = false
+		s.part.losers &^= 1 << s.p.id
+	}
+}
+
+// checkBytes reads a whole log and compares it with what was seen of it when it was
+// written.
+func (w *World) checkBytes(s *shadow) {
+	if s.status.Busy || s.log == nil || s.p.diskFaulty() {
+		return
+	}
+	if s.log.End() != s.end {
+		w.fail("I17", "%s %s-%d: nothing is under way, the LEO is %d, and the log ends at %d", s.p.name, s.part.topic, s.part.index, s.end, s.log.End())
+		return
+	}
+	o := s.log.Start()
+	for i := at(s.batches, o); i >= 0 && i < len(s.batches); {
+		buf, err := s.log.Read(w.model.buf[:0], fetchAll(o, s.end))
+		w.model.buf = buf[:0]
+		if err != nil || len(buf) == 0 {
+			w.fail("I17", "%s %s-%d: reading at %d gives %d bytes, %v", s.p.name, s.part.topic, s.part.index, o, len(buf), err)
+			return
+		}
+		for scan := record.Scan(buf); scan.Next(); i++ {
+			rb := scan.Batch()
+			if i >= len(s.batches) {
+				w.fail("I17", "%s %s-%d: more is read than was written, at %d", s.p.name, s.part.topic, s.part.index, rb.BaseOffset())
+				return
+			}
+			b := &s.batches[i]
+			if err := rb.CheckCRC(); err != nil || rb.CRC() != b.crc || Offset(rb.BaseOffset()) != b.base || rb.LeaderEpoch() != b.epoch {
+				w.fail("I17", "%s %s-%d: the batch at %d is not what was written there: %v", s.p.name, s.part.topic, s.part.index, b.base, err)
+				return
+			}
+			o = b.last + 1
+		}
+	}
+}

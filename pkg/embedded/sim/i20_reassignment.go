@@ -1,0 +1,35 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/kafkaops/kafkaops/internal/kraft"
+)
+
+// I20: a reassignment is complete when the ISR holds every adding replica and at
+// least one more, and the whole target if fewer are added than removed; cancelled,
+// it restores what was.
+
+func (m *model) checkReassignment(x *part, old *kraft.Partition) {
+	now := x.reg
+	if len(old.AddingReplicas)+len(old.RemovingReplicas) == 0 || len(now.AddingReplicas)+len(now.RemovingReplicas) > 0 {
+		return
+	}
+	without := func(ids, gone []int32) []int32 {
+		return slices.DeleteFunc(slices.Clone(ids), func(id int32) bool { return slices.Contains(gone, id) })
+	}
+	source := without(old.Replicas, old.AddingReplicas)
+	added, removed := without(now.Replicas, source), without(source, now.Replicas)
+	if len(added)+len(removed) == 0 {
+		return // back to what was
+	}
+	if missing := without(added, now.ISR); len(missing) > 0 || len(now.ISR) == 0 {
+		m.w.fail("I20", "%s-%d: moved from %v to %v, and %v of it is not in the ISR %v", x.topic, x.index, source, now.Replicas, missing, now.ISR)
+	}
+	if missing := without(now.Replicas, now.ISR); len(added) < len(removed) && len(missing) > 0 {
+		m.w.fail("I20", "%s-%d: moved from %v to the smaller %v, and %v of it is not in the ISR %v", x.topic, x.index, source, now.Replicas, missing, now.ISR)
+	}
+	if without(now.ISR, now.Replicas) != nil && len(without(now.ISR, now.Replicas)) > 0 {
+		m.w.fail("I20", "%s-%d: moved from %v to %v, and the ISR is %v", x.topic, x.index, source, now.Replicas, now.ISR)
+	}
+}

@@ -1,0 +1,255 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+)
+
+// model is what the world knows that no process does: every partition that ever
+// was, what the controller said of it, what was promised to whom.
+type model struct {
+	w     *World
+	parts []*part
+	byKey map[partKey]*part
+	// images are what the controller decided, by the offset behind it.
+	images []imageAt
+	ids    map[kraft.UUID]string // every topic id that was ever given out
+
+	// uncleanAsked counts the requests for an unclean election that were sent.
+	uncleanAsked int
+	// records numbers all records that were ever sent.
+	records    uint64
+	refusedIDs map[uint64]bool
+	pids       map[int64]bool
+	buf        []byte
+}
+
+type partKey struct {
+	id    kraft.UUID
+	index int32
+}
+
+type imageAt struct {
+	offset int64
+	image  metadata.Image
+}
+
+// part is a partition of a topic that has an id: one that is made anew under the
+// same name is another.
+type part struct {
+	n      int
+	topic  string
+	id     kraft.UUID
+	id64   string // base64, as storage has it
+	index  int32
+	exists bool
+
+	// reg is what the controller decided last; isr what it said at each partition
+	// epoch, and leaders who led at each leader epoch, 0 for none.
+	reg     *kraft.Partition
+	isr     [][]int32
+	leaders []int32
+
+	// canon are the batches that leaders appended, each of which is at its epoch
+	// and offset once and for all.
+	canon map[batchKey]batch
+	// committed are the batches below the highest HW that any leader had: what
+	// consumers may see, and what every later leader must have.
+	committed []batch
+	// hw is that HW, start the highest log start.
+	hw, start Offset
+
+	// losers are the members that lost what they held, by bits of their ids, until
+	// they have caught up again. void says that nothing is promised any more: too
+	// many lost, or an election was unclean.
+	losers uint32
+	void   bool
+	// minISR is the lowest effective min.insync.replicas there was.
+	minISR int
+
+	// latest are answers to ListOffsets, by the leader epoch that gave them.
+	latest []latestAnswer
+	// producers are what the committed batches say of each.
+	producers map[int64]sequence
+	acked     []ackedRecord
+}
+
+type latestAnswer struct {
+	epoch  int32
+	offset Offset
+}
+
+type sequence struct {
+	epoch int16
+	next  int32
+	last  Offset
+}
+
+func (m *model) init(w *World) {
+	m.w, m.byKey, m.ids = w, map[partKey]*part{}, map[kraft.UUID]string{}
+	m.refusedIDs, m.pids = map[uint64]bool{}, map[int64]bool{}
+	m.images = append(m.images, imageAt{0, metadata.Empty()})
+}
+
+func (m *model) part(id kraft.UUID, index int32) *part { return m.byKey[partKey{id, index}] }
+
+// decided takes in what the controller decided, durable or not.
+func (m *model) decided(b controller.Batch, after metadata.Image) {
+	if len(b.Records) == 0 {
+		return
+	}
+	w := m.w
+	w.hash.add(b.End())
+	before := m.newest()
+	m.images = append(m.images, imageAt{b.End(), after})
+	for _, rec := range b.Records {
+		if w.trace != nil {
+			w.tell("controller decides: %s", describeRecord(rec))
+		}
+		switch rec := rec.(type) {
+		case *kraft.Topic:
+			m.topicMade(rec)
+		case *kraft.RemoveTopic:
+			for _, p := range m.parts {
+				if p.id == rec.TopicID {
+					p.exists = false
+				}
+			}
+		case *kraft.Partition:
+			m.registered(m.addPart(after, rec.TopicID, rec.PartitionID), rec, nil, before, after)
+		case *kraft.PartitionChange:
+			p := m.part(rec.TopicID, rec.PartitionID)
+			if p == nil {
+				w.fail("I16", "the controller changes partition %d of a topic %s that it never made", rec.PartitionID, rec.TopicID)
+				return
+			}
+			m.registered(p, nil, rec, before, after)
+		case *kraft.RegisterBroker:
+			m.checkRegistration(rec, after)
+		case *kraft.ClearELR:
+			m.resync(after)
+		case *kraft.Config:
+			m.minISRChanged(after)
+		}
+	}
+}
+
+// newest is the image that was decided last.
+func (m *model) newest() metadata.Image { return m.images[len(m.images)-1].image }
+
+func (m *model) addPart(after metadata.Image, id kraft.UUID, index int32) *part {
+	if p := m.part(id, index); p != nil {
+		return p
+	}
+	t, _ := after.TopicByID(id)
+	p := &part{
+		n: len(m.parts), topic: m.ids[id], id: id, id64: id.String(), index: index, exists: true,
+		canon: map[batchKey]batch{}, producers: map[int64]sequence{}, minISR: 1 << 20,
+	}
+	if t != nil {
+		p.topic = t.Name
+	}
+	m.parts = append(m.parts, p)
+	m.byKey[partKey{id, index}] = p
+	return p
+}
+
+// registered is a change of a partition.
+func (m *model) registered(p *part, made *kraft.Partition, change *kraft.PartitionChange, before, after metadata.Image) {
+	old := p.reg
+	now := partitionOf(after, p)
+	if now == nil {
+		p.exists = false // removed within the same batch
+		return
+	}
+	p.reg = now
+	m.remember(p, old)
+	p.minISR = min(p.minISR, m.effectiveMinISR(p, after))
+	m.checkLeadership(p, old, made, change, before)
+	if old != nil {
+		m.checkGrowth(p, old, after)
+		m.checkReassignment(p, old)
+	}
+	m.forgetLosses(p)
+	m.w.checkStrongISR(p)
+}
+
+func partitionOf(im metadata.Image, p *part) *kraft.Partition {
+	t, ok := im.TopicByID(p.id)
+	if !ok {
+		return nil
+	}
+	reg, _ := t.Partition(p.index)
+	return reg
+}
+
+// remember keeps what the ISR was at each partition epoch, in between too: a batch
+// may change a partition more than once, and brokers see the last state only.
+func (m *model) remember(p *part, old *kraft.Partition) {
+	for int(p.reg.PartitionEpoch) >= len(p.isr) {
+		p.isr = append(p.isr, nil)
+	}
+	p.isr[p.reg.PartitionEpoch] = p.reg.ISR
+	_ = old
+}
+
+// minISRChanged takes in that min.insync.replicas may have changed.
+func (m *model) minISRChanged(after metadata.Image) {
+	for _, p := range m.parts {
+		if p.exists && p.reg != nil {
+			p.minISR = min(p.minISR, m.effectiveMinISR(p, after))
+		}
+	}
+}
+
+// resync takes over the state of all partitions from an image: after a controller's
+// restart, for what was not durable was never decided.
+func (m *model) resync(im metadata.Image) {
+	for _, p := range m.parts {
+		reg := partitionOf(im, p)
+		p.exists = reg != nil
+		if reg == nil {
+			continue
+		}
+		p.reg = reg
+		p.isr = p.isr[:min(len(p.isr), int(reg.PartitionEpoch)+1)]
+		m.remember(p, nil)
+		m.forgetLosses(p)
+	}
+}
+
+// effectiveMinISR is getTopicEffectiveMinIsr.
+func (m *model) effectiveMinISR(p *part, im metadata.Image) int {
+	return min(topicMinISR(im, p.topic), len(p.reg.Replicas))
+}
+
+// forgetLosses lets a member that has left ISR and ELR be held to its word again,
+// and one that has come back count as whole.
+func (m *model) forgetLosses(p *part) {
+	for _, b := range m.w.brokers() {
+		s := b.shadowOf(p)
+		if s == nil {
+			continue
+		}
+		inISR := slices.Contains(p.reg.ISR, b.id)
+		switch {
+		case !inISR && !slices.Contains(p.reg.EligibleLeaderReplicas, b.id):
+			s.excused = false
+		case inISR && !s.excused:
+			p.losers &^= 1 << b.id
+		}
+	}
+}
+
+// durableOnly drops what the controller decided and did not survive it.
+func (m *model) durableOnly(im metadata.Image, offset int64) {
+	n := len(m.images)
+	for n > 1 && m.images[n-1].offset > offset {
+		n--
+	}
+	m.images = m.images[:n]
+	m.resync(im)
+}

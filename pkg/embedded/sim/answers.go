@@ -13,7 +13,8 @@ import (
 // seen is what a replica was like when it was asked; the answer may come later.
 type seen struct {
 	id             kraft.UUID // of the topic that the name stood for
-	start, hw, end Offset
+	start, hw, leo Offset
+	end            Offset // of the log, which may be ahead of the LEO
 	latest         []latestAnswer
 }
 
@@ -27,7 +28,10 @@ func (w *World) beforeServe(p *proc, f *flight) {
 		if x := w.model.part(f.seen.id, f.want.index); x != nil {
 			f.seen.latest = append(f.seen.latest[:0], x.latest...)
 			if s := p.shadowOf(x); s != nil {
-				f.seen.start, f.seen.hw, f.seen.end = s.status.LogStart, s.status.HW, s.status.LEO
+				f.seen.start, f.seen.hw, f.seen.leo = s.status.LogStart, s.status.HW, s.status.LEO
+				if s.log != nil {
+					f.seen.end = s.log.End() // an append may be under way
+				}
 			}
 		}
 	}

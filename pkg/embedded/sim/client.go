@@ -21,6 +21,7 @@ type client struct {
 	stale  bool // its metadata does not hold
 	asking bool
 	askAt  int64
+	acted  bool // it has sent something
 }
 
 // actor is what a kind of client does.
@@ -89,15 +90,18 @@ func (w *World) makeClients() {
 func (w *World) clientActs(e *event) {
 	c := w.clients[e.who]
 	think := w.plan.ThinkUs
-	w.queue.push(event{at: w.now + think/2 + w.rng.Int64N(think), kind: evClient, who: e.who})
-	w.count(&w.stats.Actions, evClient, e.who)
+	c.acted = false
 	if !c.asking && (c.stale && w.now >= c.askAt || w.now >= c.askAt+5*sec) {
 		c.askMetadata()
-		return
-	}
-	if len(c.topics) > 0 || c.n < int32(w.plan.Admins) {
+	} else if len(c.topics) > 0 || c.n < int32(w.plan.Admins) {
 		c.actor.act()
 	}
+	if c.acted {
+		w.count(&w.stats.Actions, evClient, e.who)
+	} else {
+		think *= 3 // it waits for something
+	}
+	w.queue.push(event{at: w.now + think/2 + w.rng.Int64N(think), kind: evClient, who: e.who})
 }
 
 func (c *client) askMetadata() {
@@ -112,6 +116,7 @@ func (c *client) anyBroker() int32 { return 1 + c.w.rng.Int32N(int32(c.w.plan.Br
 // send sends a request to a broker, by its id.
 func (c *client) send(broker int32, req kmsg.Request, wa want) *flight {
 	w := c.w
+	c.acted = true
 	to := broker - 1
 	f := &flight{req: req, want: wa}
 	f.c = w.dial(&c.conns[to], w.net.clientEnd(), c.n, to, req.Key())

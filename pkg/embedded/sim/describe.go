@@ -116,8 +116,10 @@ func describeOrder(o machine.Order) string {
 	return strings.TrimPrefix(reflect.TypeOf(o).String(), "*node.")
 }
 
-func describeRecord(r kraft.Record) string {
-	return strings.TrimPrefix(reflect.TypeOf(r).String(), "*kraft.") + short(fmt.Sprintf("%+v", reflect.Indirect(reflect.ValueOf(r))))
+func describeRecord(r kraft.Record) string { return short(describeWhole(r)) }
+
+func describeWhole(r kraft.Record) string {
+	return strings.TrimPrefix(reflect.TypeOf(r).String(), "*kraft.") + fmt.Sprintf("%+v", reflect.Indirect(reflect.ValueOf(r)))
 }
 
 // hashRequest and hashResponse take what matters of a message into the history's

@@ -12,17 +12,17 @@ import (
 type fate uint8
 
 const (
-	alive          fate = iota
-	killed              // the page cache stays
-	powerLost           // what was not synced may be lost
-	crashed             // within an order, one or the other
-	stoppedCleanly      //
-	failed              // its disk failed, and what was not synced may be lost
-	emptied             // it comes back with an empty disk
+	alive fate = iota
+	stoppedCleanly
+	killed    // the page cache stays
+	crashed   // within an order: killed, or the power failed
+	powerLost // what was not synced may be lost
+	failed    // its disk failed, and what was not synced may be lost
+	emptied   // it comes back with an empty disk
 )
 
 func (f fate) String() string {
-	return [...]string{"alive", "killed", "power lost", "crashed within an order", "stopped cleanly", "failed", "emptied"}[f]
+	return [...]string{"alive", "stopped cleanly", "killed", "crashed within an order", "power lost", "failed", "emptied"}[f]
 }
 
 // lane is a queue of orders.

@@ -91,7 +91,7 @@ func (w *World) inflict(k faultKind) {
 	p := w.brokers()[w.rng.IntN(w.plan.Brokers)]
 	w.tell("*** %s of %s", k, p.name)
 	// How long: most are over before a session ends, some are not.
-	d := 20*ms + w.rng.Int64N(oneOf(w.rng, 1, 1, 1, 3)*w.plan.SessionMs*ms)
+	d := 20*ms + w.rng.Int64N(oneOf[int64](w.rng, 1, 1, 1, 3)*w.plan.SessionMs*ms)
 	switch k {
 	case faultKill:
 		w.downFor(p, killed, d)
@@ -147,7 +147,7 @@ func (w *World) inflict(k faultKind) {
 	case faultFailDisk:
 		if w.mayLoseMore(p, false) {
 			op := oneOf(w.rng, vfs.OpSync, vfs.OpWrite, vfs.OpSync|vfs.OpWrite)
-			w.diskFault(p, vfs.Rule{Ops: op, Err: vfs.ErrIO, Done: chance(w.rng, 30), LoseUnsynced: true, Probability: oneOf(w.rng, 1, 0.2)}, d)
+			w.diskFault(p, vfs.Rule{Ops: op, Err: vfs.ErrIO, Done: chance(w.rng, 30), LoseUnsynced: true, Probability: oneOf(w.rng, 1.0, 0.2)}, d)
 		}
 	case faultFullDisk:
 		if w.mayLoseMore(p, false) {

@@ -43,7 +43,8 @@ func (m *model) checkUnclean(x *part, old *kraft.Partition, change *kraft.Partit
 	}
 	m.w.stats.Unclean++
 	m.voidPart(x, "an unclean election of %d, with ISR %v and ELR %v", now.Leader, old.ISR, old.EligibleLeaderReplicas)
-	lastKnown := len(old.ISR) == 0 && len(old.EligibleLeaderReplicas) == 0 && slices.Contains(old.LastKnownELR, now.Leader)
+	// The last known leader, where ISR and ELR have become empty.
+	lastKnown := len(old.ISR) == 0 && len(now.EligibleLeaderReplicas) == 0 && slices.Contains(old.LastKnownELR, now.Leader)
 	if !lastKnown && m.uncleanAsked == 0 && topicConfig(before, x.topic, "unclean.leader.election.enable") != "true" &&
 		topicConfig(m.newest(), x.topic, "unclean.leader.election.enable") != "true" {
 		m.w.fail("I3", "%s-%d: broker %d was elected, with ISR %v and ELR %v, and nobody has allowed an unclean election",

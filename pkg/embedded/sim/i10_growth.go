@@ -69,6 +69,12 @@ func (m *model) checkRegistration(rec *kraft.RegisterBroker, after metadata.Imag
 	if !rec.Fenced {
 		return // the same life again
 	}
+	p.registered = true
+	for _, x := range m.parts {
+		if x.reg != nil {
+			m.forgetLosses(x)
+		}
+	}
 	for _, x := range m.parts {
 		reg := partitionOf(after, x)
 		if reg == nil {

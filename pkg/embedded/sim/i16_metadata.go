@@ -1,6 +1,8 @@
 package sim
 
 import (
+	"bytes"
+	"fmt"
 	"slices"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
@@ -32,30 +34,26 @@ func (w *World) checkImage(p *proc) {
 		}
 		i--
 	}
-	if what := differ(p.node.Image(), m.images[i].image); what != "" {
+	if what := m.differ(p.node.Image(), m.images[i].image); what != "" {
 		w.fail("I16", "%s at metadata offset %d: %s", p.name, offset, what)
 	}
 }
 
 func (p *proc) betweenBatches(*model, int) bool { return false }
 
-// differ says in what two images differ, "" if in nothing that brokers act by.
-func differ(a, b metadata.Image) string {
+// differ says in what two images differ, "" if in nothing.
+func (m *model) differ(a, b metadata.Image) string {
 	x, y := a.Records(), b.Records()
 	if len(x) != len(y) {
-		return "it has another number of things than the controller's image"
+		return fmt.Sprintf("%d things, the controller has %d", len(x), len(y))
 	}
 	for i := range x {
-		if p, ok := x[i].(*kraft.Partition); ok {
-			q, ok := y[i].(*kraft.Partition)
-			if !ok || p.TopicID != q.TopicID || p.PartitionID != q.PartitionID || p.Leader != q.Leader || p.LeaderEpoch != q.LeaderEpoch ||
-				p.PartitionEpoch != q.PartitionEpoch || !slices.Equal(p.ISR, q.ISR) || !slices.Equal(p.Replicas, q.Replicas) {
-				return "another " + describeRecord(x[i]) + ", the controller has " + describeRecord(y[i])
-			}
-			continue
-		}
-		if describeRecord(x[i]) != describeRecord(y[i]) {
-			return "another " + describeRecord(x[i]) + ", the controller has " + describeRecord(y[i])
+		var errA, errB error
+		v := b.MetadataVersion().RecordVersion(y[i])
+		m.encA, errA = kraft.Append(m.encA[:0], x[i], v)
+		m.encB, errB = kraft.Append(m.encB[:0], y[i], v)
+		if errA != nil || errB != nil || !bytes.Equal(m.encA, m.encB) {
+			return "it has " + describeWhole(x[i]) + ", the controller " + describeWhole(y[i])
 		}
 	}
 	return ""

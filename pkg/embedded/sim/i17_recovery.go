@@ -9,9 +9,14 @@ import "github.com/kafkaops/kafkaops/pkg/embedded/record"
 // checkRecovered compares a log that was opened with the one of the process before.
 func (w *World) checkRecovered(s *shadow, old []batch) {
 	x := s.part
+	moved := s.moved
+	s.moved = false
+	switch {
+	case s.died == alive, moved && s.end == s.log.Start():
+		s.cutting = false
+		return // there was none, or it is not the same log any more
+	}
 	switch s.died {
-	case alive:
-		return // there was none
 	case emptied:
 		w.hasLost(s, s.end < s.hadEnd)
 		return

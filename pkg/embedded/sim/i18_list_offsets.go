@@ -31,7 +31,7 @@ func (w *World) checkListed(p *proc, f *flight, resp *kmsg.ListOffsetsResponse) 
 	}
 	low, high := f.seen.hw, st.HW
 	if req.ReplicaID == -2 {
-		low, high = min(f.seen.end, st.LEO), max(f.seen.end, st.LEO)
+		low, high = f.seen.leo, st.LEO
 	}
 	switch q.Timestamp {
 	case replica.Latest:
@@ -49,7 +49,7 @@ func (w *World) checkListed(p *proc, f *flight, resp *kmsg.ListOffsetsResponse) 
 	case replica.MaxTimestamp:
 		w.checkMaxTimestamp(s, f, a, low)
 	default:
-		if q.Timestamp >= 0 && f.seen.start == st.LogStart && !s.p.diskFaulty() {
+		if q.Timestamp >= 0 && f.seen.start == st.LogStart && s.log.Start() == st.LogStart && !s.p.diskFaulty() {
 			w.checkByTimestamp(s, q.Timestamp, o, low, high)
 		}
 	}
@@ -74,7 +74,7 @@ func (w *World) checkByTimestamp(s *shadow, ts int64, o, low, high Offset) {
 // checkMaxTimestamp: nothing that was there has a larger timestamp, and the record
 // that is named has this one.
 func (w *World) checkMaxTimestamp(s *shadow, f *flight, a *kmsg.ListOffsetsResponseTopicPartition, low Offset) {
-	if s.p.diskFaulty() || f.seen.end != s.status.LEO || f.seen.start != s.status.LogStart {
+	if s.p.diskFaulty() || f.seen.end != s.status.LEO || s.log.End() != s.status.LEO || f.seen.start != s.status.LogStart {
 		return
 	}
 	largest, first := int64(-1), Offset(-1)

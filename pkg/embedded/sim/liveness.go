@@ -130,7 +130,7 @@ func (w *World) leaderless(deaf *proc) string {
 			continue
 		}
 		for _, id := range append(slices.Clone(x.reg.ISR), x.reg.EligibleLeaderReplicas...) {
-			if p := w.broker(id); p != deaf && w.active(id) {
+			if p := w.broker(id); p != deaf && w.active(id) && w.dirOnline(x, id) {
 				return fmt.Sprintf("%s-%d has no leader, and broker %d of ISR %v, ELR %v lives", x.topic, x.index, id, x.reg.ISR, x.reg.EligibleLeaderReplicas)
 			}
 		}
@@ -146,6 +146,14 @@ func (w *World) leaderless(deaf *proc) string {
 func (w *World) active(id int32) bool {
 	b, ok := w.model.newest().Broker(id)
 	return ok && b.Active()
+}
+
+// dirOnline reports whether the directory in which the controller takes a replica to
+// be is there: no other broker leads (KIP-858).
+func (w *World) dirOnline(x *part, id int32) bool {
+	b, ok := w.model.newest().Broker(id)
+	i := slices.Index(x.reg.Replicas, id)
+	return ok && i >= 0 && slices.Contains(b.LogDirs, x.reg.Directories[i])
 }
 
 // unrestOf looks at one partition.
@@ -182,7 +190,10 @@ func (w *World) unrestOf(x *part, deaf *proc) string {
 			return fmt.Sprintf("%s-%d: broker %d has HW %d, LEO %d, and the leader's LEO is %d", x.topic, x.index, id, st.HW, st.LEO, leader.status.LEO)
 		}
 	}
-	if len(x.reg.AddingReplicas)+len(x.reg.RemovingReplicas) > 0 && deaf == nil {
+	// A second move on top of a first one may leave a replica that is to be added and
+	// removed: that never ends, in Kafka neither (changePartitionReassignment).
+	stuck := slices.ContainsFunc(x.reg.AddingReplicas, func(id int32) bool { return slices.Contains(x.reg.RemovingReplicas, id) })
+	if len(x.reg.AddingReplicas)+len(x.reg.RemovingReplicas) > 0 && deaf == nil && !stuck {
 		return fmt.Sprintf("%s-%d: a reassignment goes on: %v, adding %v, removing %v", x.topic, x.index, x.reg.Replicas, x.reg.AddingReplicas, x.reg.RemovingReplicas)
 	}
 	return ""

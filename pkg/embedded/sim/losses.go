@@ -12,6 +12,13 @@ import (
 // died notes what the end of a process means for its replicas.
 func (m *model) died(p *proc, how fate) {
 	p.cleanly = how == stoppedCleanly || how == killed && p.life > 0 && p.cleanly && p.node != nil && p.node.BrokerEpoch() < 0
+	what := how
+	if how == crashed {
+		what = killed
+		if p.trap.power {
+			what = powerLost
+		}
+	}
 	for _, s := range p.shadow {
 		if s == nil {
 			continue
@@ -21,13 +28,13 @@ func (m *model) died(p *proc, how fate) {
 			if how != crashed {
 				s.synced = s.log.Flushed()
 			}
-			s.died = how
-		} else if s.died < how || s.died == alive {
-			s.died = how
+			s.died = what
+		} else {
+			s.died = max(s.died, what)
 		}
 		s.r, s.log = nil, nil
 		clear(s.waiting)
-		if how == powerLost || how == failed || how == crashed && p.trap.power {
+		if what == powerLost || what == failed {
 			m.mayLose(s, s.synced)
 		}
 	}
@@ -49,7 +56,7 @@ func (m *model) emptied(p *proc) {
 func (m *model) crashedAgain(p *proc, power bool) {
 	for _, s := range p.shadow {
 		if s != nil && s.died != alive && s.died != emptied && power {
-			s.died = crashed
+			s.died = max(s.died, powerLost)
 			m.mayLose(s, s.synced)
 		}
 	}
@@ -57,10 +64,17 @@ func (m *model) crashedAgain(p *proc, power bool) {
 
 // mayLose notes that of a replica only what is before kept is sure to be left.
 func (m *model) mayLose(s *shadow, kept Offset) {
-	if kept >= s.end || s.end == 0 || !m.holds(s) {
+	if kept >= s.end || s.end == 0 {
 		return
 	}
-	s.excused = true
+	s.excused, s.p.registered = true, false
+	if m.holds(s) {
+		m.loses(s)
+	}
+}
+
+// loses counts a member that has lost data.
+func (m *model) loses(s *shadow) {
 	s.part.losers |= 1 << s.p.id
 	if m.tooMany(s.part, s.part.losers) {
 		m.voidPart(s.part, "the disks of %d members have lost data", bits.OnesCount32(s.part.losers))

@@ -25,6 +25,7 @@ type model struct {
 	refusedIDs map[uint64]bool
 	pids       map[int64]bool
 	buf        []byte
+	encA, encB []byte
 }
 
 type partKey struct {
@@ -235,10 +236,17 @@ func (m *model) forgetLosses(p *part) {
 			continue
 		}
 		inISR := slices.Contains(p.reg.ISR, b.id)
+		if !slices.Contains(p.reg.Replicas, b.id) {
+			s.moved = true
+		}
 		switch {
 		case !inISR && !slices.Contains(p.reg.EligibleLeaderReplicas, b.id):
-			s.excused = false
-		case inISR && !s.excused:
+			// It was in none, or has just left; the controller may yet let in who it does
+			// not know to have been born again.
+			s.excused = s.excused && !b.registered
+		case s.excused:
+			m.loses(s)
+		case inISR:
 			p.losers &^= 1 << b.id
 		}
 	}

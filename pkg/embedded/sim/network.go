@@ -27,6 +27,9 @@ type conn struct {
 	toLife uint32
 	key    int16
 	open   bool
+	// known: the process has heard of it. Until then a cut of the way back is one of
+	// the way there, as no connection is made without an answer.
+	known bool
 
 	// A message knows its number: it waits for those before it.
 	sent, arrived     uint32
@@ -164,7 +167,7 @@ func (w *World) arrive(e *event) {
 		w.take(p, f)
 		return
 	}
-	if w.net.link(c.from, c.to).cut || f.n != c.arrived {
+	if w.net.link(c.from, c.to).cut || !c.known && w.net.link(c.to, c.from).cut || f.n != c.arrived {
 		// TCP sends again until somebody gives up.
 		if f.settled && w.now > f.sentAt+60*sec || !f.settled && w.now > f.deadline {
 			return
@@ -183,7 +186,7 @@ func (w *World) arrive(e *event) {
 		return
 	}
 	c.arrived++
-	f.arrived = true
+	c.known, f.arrived = true, true
 	if c.serving != nil || len(c.waiting) > 0 {
 		c.waiting = append(c.waiting, f)
 		return

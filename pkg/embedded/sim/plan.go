@@ -80,7 +80,7 @@ func drawPlan(rng *rand.Rand) Plan {
 		Static: map[string]string{}, Topic: map[string]string{},
 		Topics: oneOf(rng, 1, 1, 2, 3), Partitions: oneOf(rng, 1, 1, 2, 3),
 		DelayUs: oneOf[int64](rng, 100, 500, 2000, 10_000), Slow: oneOf(rng, 0, 0, 2, 20), TimeoutMs: oneOf[int64](rng, 1000, 3000, 10_000, 30_000),
-		DiskUs: oneOf[int64](rng, 10, 100, 1000, 5000),
+		DiskUs:    oneOf[int64](rng, 10, 100, 1000, 5000),
 		Producers: 1 + rng.IntN(4), Consumers: 1 + rng.IntN(3), Pollers: 1, Admins: 1,
 		ThinkUs:    oneOf[int64](rng, 5_000, 20_000, 60_000),
 		Compressed: chance(rng, 4),

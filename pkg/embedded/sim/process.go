@@ -69,6 +69,8 @@ type proc struct {
 	badDisk bool
 	// cleanly: it has stopped cleanly, and its next registration may say so.
 	cleanly bool
+	// registered: it has registered since it last lost data.
+	registered bool
 	// held: it is not started again but by hand.
 	held bool
 }

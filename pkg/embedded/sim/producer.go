@@ -267,6 +267,8 @@ func (p *producer) settled(f *flight, b *outBatch) {
 		replica.KafkaStorageError, replica.FencedLeaderEpoch, replica.InconsistentTopicID:
 		p.c.lookAgain()
 		p.again(b, 50*ms)
+	case 10, 18: // MESSAGE_TOO_LARGE, RECORD_LIST_TOO_LARGE: segments are tiny here
+		p.giveUp(b)
 	case replica.RequestTimedOut, replica.NotEnoughReplicasAfterAppend:
 		p.again(b, 50*ms)
 	default:

@@ -46,6 +46,11 @@ type shadow struct {
 	end     Offset
 	status  replica.Status
 
+	// led says that it leads, as the effects are told one by one: a step may end with
+	// another role than it began with. ledHW is the highest HW that it had as a leader.
+	led   bool
+	ledHW Offset
+
 	// From the effects of the present step.
 	touched, appended, cut bool
 	becameLeader           bool
@@ -55,13 +60,16 @@ type shadow struct {
 	seenHW           Offset // of a leader, within seenEpoch
 	seenEpoch        replica.Epoch
 	minISR, wasMin   int
-	replicas         int
+	replicas, wasOf  int
 	waiting          map[replica.Token]bool // produces with acks=all; true once appended
 
 	// died is what happened to its process since it was looked at, alive if nothing;
 	// synced and hadEnd what was durable then, and what there was.
 	died           fate
 	synced, hadEnd Offset
+	// moved: the partition was not this broker's for a while, so that its log may
+	// have been removed or set aside.
+	moved bool
 	// excused: it has lost what it held while it was in the ISR or ELR, or may have.
 	excused bool
 }
@@ -115,7 +123,7 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 	case replica.Configure:
 		s.wasMin, s.minISR = s.minISR, in.Settings.MinISR
 	case replica.Partition:
-		s.replicas = len(in.Replicas)
+		s.wasOf, s.replicas = s.replicas, len(in.Replicas)
 	}
 	for _, e := range out {
 		switch e := e.(type) {
@@ -127,10 +135,14 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 			s.cutting, s.cutTo, s.restart = true, e.To, e.Restart
 		case replica.HWMoved:
 			m.w.checkHWMoved(s, e.HW)
+			if s.led {
+				s.ledHW = e.HW
+			}
 		case replica.LogStartMoved:
 			x.start = max(x.start, e.Start)
 		case replica.RoleChanged:
-			s.becameLeader = e.Role == replica.Leader
+			s.led = e.Role == replica.Leader
+			s.becameLeader = s.led
 			s.seenEpoch = -1
 		case replica.ProduceReply:
 			m.w.checkMinISR(s, e)
@@ -187,6 +199,7 @@ func (w *World) look(s *shadow) {
 		s.minISR = topicMinISR(s.p.node.Image(), s.part.topic)
 		s.wasMin = s.minISR
 		clear(s.waiting)
+		s.led, s.ledHW = s.becameLeader, 0
 	}
 	before := s.status
 	s.status = r.Status()

@@ -1,0 +1,6 @@
+//go:build !race
+
+package sim
+
+// ordinarySeeds is how many seeds an ordinary test runs.
+const ordinarySeeds = 2000

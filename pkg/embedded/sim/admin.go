@@ -127,7 +127,7 @@ func (a *admin) configure(t *topicView) {
 	case 0:
 		key, value = "flush.messages", strconv.Itoa(1+w.rng.IntN(5))
 	case 1:
-		key, value = "internal.segment.bytes", strconv.Itoa(oneOf(w.rng, 600, 5000))
+		key, value = "internal.segment.bytes", strconv.Itoa(oneOf(w.rng, 1000, 5000))
 	case 2:
 		key, value = "retention.bytes", strconv.Itoa(oneOf(w.rng, -1, 3000))
 	case 3:

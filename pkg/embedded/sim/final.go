@@ -117,7 +117,7 @@ func (w *World) checkAtRest() {
 	w.checkAll()
 	for _, p := range w.brokers() {
 		for _, s := range p.shadow {
-			if s != nil && s.r != nil && w.err == nil && s.status.Role == replica.Leader {
+			if s != nil && s.r != nil && w.err == nil && s.status.Role == replica.Leader && s.part.exists && s.part.reg.Leader == p.id {
 				w.checkRecords(s)
 			}
 		}

@@ -129,7 +129,7 @@ func (w *World) leaderless(deaf *proc) string {
 		if !x.exists || x.reg.Leader != kraft.NoLeader {
 			continue
 		}
-		for _, id := range append(slices.Clone(x.reg.ISR), x.reg.EligibleLeaderReplicas...) {
+		for _, id := range eligible(x) {
 			if p := w.broker(id); p != deaf && w.active(id) && w.dirOnline(x, id) {
 				return fmt.Sprintf("%s-%d has no leader, and broker %d of ISR %v, ELR %v lives", x.topic, x.index, id, x.reg.ISR, x.reg.EligibleLeaderReplicas)
 			}
@@ -148,6 +148,15 @@ func (w *World) active(id int32) bool {
 	return ok && b.Active()
 }
 
+// eligible are the brokers of which one may lead: the ISR, or the ELR where that is
+// empty.
+func eligible(x *part) []int32 {
+	if len(x.reg.ISR) > 0 {
+		return x.reg.ISR
+	}
+	return x.reg.EligibleLeaderReplicas
+}
+
 // dirOnline reports whether the directory in which the controller takes a replica to
 // be is there: no other broker leads (KIP-858).
 func (w *World) dirOnline(x *part, id int32) bool {
@@ -159,8 +168,8 @@ func (w *World) dirOnline(x *part, id int32) bool {
 // unrestOf looks at one partition.
 func (w *World) unrestOf(x *part, deaf *proc) string {
 	if deaf != nil && x.reg.Leader == deaf.id {
-		for _, id := range append(slices.Clone(x.reg.ISR), x.reg.EligibleLeaderReplicas...) {
-			if id != deaf.id && w.active(id) {
+		for _, id := range eligible(x) {
+			if id != deaf.id && w.active(id) && w.dirOnline(x, id) {
 				return fmt.Sprintf("%s-%d is led by the deaf broker %d, and %d could", x.topic, x.index, deaf.id, id)
 			}
 		}

@@ -11,6 +11,9 @@ import (
 
 // died notes what the end of a process means for its replicas.
 func (m *model) died(p *proc, how fate) {
+	if p.quorum != nil {
+		m.controllerDied(p.quorum.DurableOffset())
+	}
 	p.cleanly = how == stoppedCleanly || how == killed && p.life > 0 && p.cleanly && p.node != nil && p.node.BrokerEpoch() < 0
 	what := how
 	if how == crashed {
@@ -123,6 +126,6 @@ func (m *model) noteSynced(p *proc) {
 // started takes over what a controller has found in its log.
 func (m *model) started(p *proc) {
 	if p.quorum != nil {
-		m.durableOnly(p.quorum.Image(), p.quorum.DurableOffset())
+		m.controllerStarted(p.quorum.Image(), p.quorum.DurableOffset())
 	}
 }

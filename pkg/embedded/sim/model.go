@@ -18,6 +18,8 @@ type model struct {
 	images []imageAt
 	ids    map[kraft.UUID]string // every topic id that was ever given out
 
+	// unsure: the controller is down, and what it decided last may be void.
+	unsure bool
 	// uncleanAsked counts the requests for an unclean election that were sent.
 	uncleanAsked int
 	// records numbers all records that were ever sent.
@@ -62,6 +64,8 @@ type part struct {
 	committed []batch
 	// hw is that HW, start the highest log start.
 	hw, start Offset
+	// hwAt is the highest HW that the leader of each epoch had.
+	hwAt []Offset
 
 	// losers are the members that lost what they held, by bits of their ids, until
 	// they have caught up again. void says that nothing is promised any more: too
@@ -167,7 +171,10 @@ func (m *model) registered(p *part, made *kraft.Partition, change *kraft.Partiti
 		return
 	}
 	p.reg = now
-	m.remember(p, old)
+	m.remember(p)
+	if m.unsure {
+		old = nil // it may never have been decided
+	}
 	p.minISR = min(p.minISR, m.effectiveMinISR(p, after))
 	m.checkLeadership(p, old, made, change, before)
 	if old != nil {
@@ -189,12 +196,11 @@ func partitionOf(im metadata.Image, p *part) *kraft.Partition {
 
 // remember keeps what the ISR was at each partition epoch, in between too: a batch
 // may change a partition more than once, and brokers see the last state only.
-func (m *model) remember(p *part, old *kraft.Partition) {
+func (m *model) remember(p *part) {
 	for int(p.reg.PartitionEpoch) >= len(p.isr) {
 		p.isr = append(p.isr, nil)
 	}
 	p.isr[p.reg.PartitionEpoch] = p.reg.ISR
-	_ = old
 }
 
 // minISRChanged takes in that min.insync.replicas may have changed.
@@ -217,7 +223,7 @@ func (m *model) resync(im metadata.Image) {
 		}
 		p.reg = reg
 		p.isr = p.isr[:min(len(p.isr), int(reg.PartitionEpoch)+1)]
-		m.remember(p, nil)
+		m.remember(p)
 		m.forgetLosses(p)
 	}
 }
@@ -252,12 +258,22 @@ func (m *model) forgetLosses(p *part) {
 	}
 }
 
-// durableOnly drops what the controller decided and did not survive it.
-func (m *model) durableOnly(im metadata.Image, offset int64) {
+// controllerDied drops what was decided and may not have become durable: nobody has
+// seen it, and the next life may decide otherwise.
+func (m *model) controllerDied(durable int64) {
 	n := len(m.images)
-	for n > 1 && m.images[n-1].offset > offset {
+	for n > 1 && m.images[n-1].offset > durable {
 		n--
 	}
 	m.images = m.images[:n]
+	m.unsure = true
+}
+
+// controllerStarted takes over what a controller has found in its log.
+func (m *model) controllerStarted(im metadata.Image, offset int64) {
+	if m.images[len(m.images)-1].offset < offset {
+		m.images = append(m.images, imageAt{offset, im})
+	}
+	m.unsure = false
 	m.resync(im)
 }

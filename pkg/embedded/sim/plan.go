@@ -115,7 +115,7 @@ func (p *Plan) drawConfigs(rng *rand.Rand) {
 		p.Static["replica.selector.class"] = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 	}
 	if chance(rng, 60) { // tiny segments
-		set(p.Topic, "internal.segment.bytes", oneOf[int64](rng, 600, 2000, 20_000))
+		set(p.Topic, "internal.segment.bytes", oneOf[int64](rng, 1000, 2000, 20_000))
 	}
 	if chance(rng, 50) {
 		set(p.Topic, "index.interval.bytes", oneOf[int64](rng, 1, 100, 300))

@@ -48,8 +48,9 @@ type shadow struct {
 
 	// led says that it leads, as the effects are told one by one: a step may end with
 	// another role than it began with. ledHW is the highest HW that it had as a leader.
-	led   bool
-	ledHW Offset
+	led      bool
+	ledHW    Offset
+	ledEpoch replica.Epoch
 
 	// From the effects of the present step.
 	touched, appended, cut bool
@@ -203,6 +204,10 @@ func (w *World) look(s *shadow) {
 	}
 	before := s.status
 	s.status = r.Status()
+	s.ledEpoch = s.status.LeaderEpoch
+	if before.Role == replica.Leader && s.status.Role != replica.Leader {
+		s.ledEpoch = before.LeaderEpoch
+	}
 	if fresh {
 		before = replica.Status{}
 		w.reopened(s)
@@ -267,6 +272,8 @@ func (w *World) add(s *shadow, rb record.Batch) {
 		b.chain = before.with(&b)
 	} else if ok && b.base > 0 {
 		b.chain = known.chain // what was before it is not here to be compared
+	} else if c, ok := chainAt(s.part.committed, b.base); ok {
+		b.chain = c.with(&b) // what was before it is deleted, and so was committed
 	} else {
 		b.chain = fnvOffset.with(&b)
 	}

@@ -85,6 +85,8 @@ func (w *World) makeClients() {
 	add(w.plan.Producers, newProducer)
 	add(w.plan.Consumers, newConsumer)
 	add(w.plan.Pollers, newPoller)
+	w.hand, w.handConns = &client{w: w, n: int32(len(w.clients))}, map[[2]int32]int{}
+	w.clients = append(w.clients, w.hand)
 }
 
 func (w *World) clientActs(e *event) {
@@ -114,7 +116,7 @@ func (c *client) askMetadata() {
 func (c *client) anyBroker() int32 { return 1 + c.w.rng.Int32N(int32(c.w.plan.Brokers)) }
 
 // send sends a request to a broker, by its id.
-func (c *client) send(broker int32, req kmsg.Request, wa want) *flight {
+func (c *client) send(broker int32, req kmsg.Request, wa want) {
 	w := c.w
 	c.acted = true
 	to := broker - 1
@@ -128,13 +130,14 @@ func (c *client) send(broker int32, req kmsg.Request, wa want) *flight {
 		w.expect(&c.outbox, f, clientTimeoutUs, w.net.n+c.n, 0)
 	}
 	w.send(f, answered)
-	return f
 }
 
 // clientAnswered is an answer, or the word that there will be none.
 func (w *World) clientAnswered(f *flight) {
 	c := w.clients[f.c.client]
 	if f.want.byHand {
+		f.told = true
+		w.tell("*** answered: %s", describe(f.resp))
 		return
 	}
 	if w.trace != nil {

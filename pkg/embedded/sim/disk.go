@@ -36,8 +36,8 @@ type job struct {
 	lane  uint64
 	order machine.Order
 	ran   bool
-	// stalled is when it may end, if the disk stalls.
-	stalled <-chan struct{}
+	// stalled: it does not end before the disk's stall does.
+	stalled bool
 }
 
 func (w *World) order(p *proc, r machine.Run) {
@@ -85,9 +85,7 @@ func (w *World) runOrder(p *proc, j *job) (us int64, ok bool) {
 	}
 	for _, wait := range p.noted.Take() {
 		us += wait.Delay.Microseconds()
-		if wait.Released != nil {
-			j.stalled = wait.Released
-		}
+		j.stalled = j.stalled || wait.Released != nil
 	}
 	return us, true
 }
@@ -109,14 +107,10 @@ func (w *World) diskGoesOn(e *event) {
 			return
 		}
 	}
-	if j.stalled != nil {
-		select {
-		case <-j.stalled:
-		default: // not yet: look again
-			e.at = w.now + 50*ms
-			w.queue.push(*e)
-			return
-		}
+	if j.stalled && p.stalls > 0 {
+		e.at = w.now + 50*ms // look again
+		w.queue.push(*e)
+		return
 	}
 	if p.state == paused {
 		p.backlog = append(p.backlog, *e)

@@ -2,7 +2,6 @@ package sim
 
 import (
 	"math/rand/v2"
-	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
@@ -135,8 +134,10 @@ func (w *World) inflict(k faultKind) {
 			}
 		}
 		for _, cl := range w.clients {
-			if c := cl.conns[p.end]; c != nil && c.open && chance(w.rng, 50) {
-				w.reset(c, false)
+			for _, c := range cl.conns {
+				if c != nil && c.to == p.end && c.open && chance(w.rng, 50) {
+					w.reset(c, false)
+				}
 			}
 		}
 	case faultSlowDisk:
@@ -316,7 +317,13 @@ func (w *World) diskFault(p *proc, r vfs.Rule, us int64) {
 	if p.state != dead {
 		d.active = p.disk.Add(r)
 	}
+	if r.Stall {
+		p.stalls++
+	}
 	w.until(us, func() {
+		if r.Stall {
+			p.stalls--
+		}
 		for i, q := range p.rules {
 			if q == d {
 				p.rules = append(p.rules[:i], p.rules[i+1:]...)
@@ -342,5 +349,3 @@ func (w *World) reapplyDiskFaults(p *proc) {
 
 // diskFaulty reports whether a failure of this process may be its disk's.
 func (p *proc) diskFaulty() bool { return p.badDisk }
-
-var _ = time.Second

@@ -1,10 +1,5 @@
 package sim
 
-import (
-	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
-	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
-)
-
 // I5: what was acknowledged with acks=all is at the same offset in every later
 // leader, unless an election was unclean, or more than minISR-1 members lost data.
 // What consumers may have seen is held to the same: all that any leader's HW has
@@ -84,6 +79,3 @@ func (w *World) checkAck(p *proc, x *part, acks int16, sent *batch, base int64) 
 
 // elr reports whether the cluster has ELRs.
 func (w *World) elr() bool { return w.plan.ELR }
-
-var _ = machine.Never
-var _ = replica.NoEpoch

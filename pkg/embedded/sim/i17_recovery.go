@@ -16,8 +16,7 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 		s.cutting = false
 		return // there was none, or it is not the same log any more
 	}
-	switch s.died {
-	case emptied:
+	if s.died == emptied {
 		w.hasLost(s, s.end < s.hadEnd)
 		return
 	}

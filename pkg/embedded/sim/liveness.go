@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
-	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 )
 
@@ -214,5 +213,3 @@ func (w *World) checkWait(f *flight, maxWaitMs int64) {
 		w.fail("L4", "a fetch with max.wait %d ms was answered after %d ms", maxWaitMs, (w.now-f.servedAt)/ms)
 	}
 }
-
-var _ = machine.Never

@@ -59,6 +59,7 @@ type flight struct {
 	// settled: who asked has been told, or is about to be.
 	settled bool
 	arrived bool
+	told    bool // of one that was sent by hand: the answer is here, or there is none
 	// ghost: its connection is gone, and it will be carried out all the same.
 	ghost bool
 	// want is what a client remembers of its request.

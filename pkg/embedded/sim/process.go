@@ -67,12 +67,11 @@ type proc struct {
 	// since the process started.
 	rules   []*diskRule
 	badDisk bool
+	stalls  int // rules that stall it
 	// cleanly: it has stopped cleanly, and its next registration may say so.
 	cleanly bool
 	// registered: it has registered since it last lost data.
 	registered bool
-	// held: it is not started again but by hand.
-	held bool
 }
 
 func (w *World) controller() *proc { return w.procs[len(w.procs)-1] }
@@ -182,7 +181,7 @@ func (w *World) nodeOptions(p *proc, rng *rand.Rand) node.Options {
 	return o
 }
 
-func rackOf(id int32) string { return string(rune('a' + id%2)) }
+func rackOf(id int32) string { return string('a' + id%2) }
 
 func (w *World) quorumOptions(p *proc, rng *rand.Rand) quorum.Options {
 	c := controller.DefaultOptions(controllerID, clusterID, rng)
@@ -294,12 +293,13 @@ func (w *World) stopped(p *proc, err error) {
 		how = stoppedCleanly
 	}
 	w.end(p, how)
-	if !p.held {
-		w.startLater(p)
-	}
+	w.startLater(p)
 }
 
 func (w *World) startLater(p *proc) {
+	if w.byHand {
+		return
+	}
 	w.queue.push(event{at: w.now + 50*ms + w.rng.Int64N(2*sec), kind: evStart, who: p.end, life: p.life})
 }
 

@@ -1,7 +1,6 @@
 package sim
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"runtime/debug"
@@ -45,9 +44,14 @@ type World struct {
 
 	procs   []*proc // the brokers, and the controller as the last one
 	clients []*client
-	net     network
-	faults  []*fault // in force; nil where one has ended
-	model   model
+	// hand is the client of what is sent by hand, and byHand says that the world does
+	// nothing by itself.
+	hand      *client
+	handConns map[[2]int32]int
+	byHand    bool
+	net       network
+	faults    []*fault // in force; nil where one has ended
+	model     model
 
 	effects []machine.Effect
 	stats   Stats
@@ -80,12 +84,12 @@ type Result struct {
 	Events    int
 	VirtualMs int64
 	Stats     Stats
-	// Err is nil, or a *Violation.
+	// Err is nil, or a *ViolationError.
 	Err error
 }
 
-// Violation says which rule was broken, and how.
-type Violation struct {
+// ViolationError says which rule was broken, and how.
+type ViolationError struct {
 	// Rule is the id of an invariant, I1 to I20 or L1 to L6, or "panic".
 	Rule   string
 	AtMs   int64
@@ -93,7 +97,7 @@ type Violation struct {
 	Reason string
 }
 
-func (v *Violation) Error() string {
+func (v *ViolationError) Error() string {
 	return fmt.Sprintf("%s violated at %d ms, event %d: %s", v.Rule, v.AtMs, v.Event, v.Reason)
 }
 
@@ -121,6 +125,7 @@ func New(opts Options) *World {
 	w.model.init(w)
 	w.net.init(w.plan.Brokers + 2)
 	w.guard(w.makeProcesses)
+	w.byHand = w.plan.FaultEveryUs == 0
 	w.makeClients()
 	if w.plan.FaultEveryUs > 0 {
 		w.queue.push(event{at: 2*sec + w.rng.Int64N(w.plan.FaultEveryUs), kind: evFault})
@@ -159,7 +164,7 @@ func (w *World) step() bool {
 func (w *World) guard(f func()) {
 	defer func() {
 		if r := recover(); r != nil && w.err == nil {
-			w.err = &Violation{Rule: "panic", AtMs: w.now / ms, Event: w.events, Reason: fmt.Sprintf("%v\n%s", r, debug.Stack())}
+			w.err = &ViolationError{Rule: "panic", AtMs: w.now / ms, Event: w.events, Reason: fmt.Sprintf("%v\n%s", r, debug.Stack())}
 		}
 	}()
 	f()
@@ -209,7 +214,7 @@ func (w *World) count(n *int, k kind, who int32) {
 // fail notes the first rule that is broken.
 func (w *World) fail(rule, format string, args ...any) {
 	if w.err == nil {
-		w.err = &Violation{Rule: rule, AtMs: w.now / ms, Event: w.events, Reason: fmt.Sprintf(format, args...)}
+		w.err = &ViolationError{Rule: rule, AtMs: w.now / ms, Event: w.events, Reason: fmt.Sprintf(format, args...)}
 		w.tell("!!! %v", w.err)
 	}
 }
@@ -219,12 +224,4 @@ func (w *World) tell(format string, args ...any) {
 	if w.trace != nil {
 		w.trace(fmt.Sprintf("%10.3f  ", float64(w.now)/1000) + fmt.Sprintf(format, args...))
 	}
-}
-
-// errOf is a violation's rule, "" for another error.
-func errOf(err error) string {
-	if v, ok := errors.AsType[*Violation](err); ok {
-		return v.Rule
-	}
-	return ""
 }

@@ -49,7 +49,7 @@ func (w *World) checkListed(p *proc, f *flight, resp *kmsg.ListOffsetsResponse) 
 	case replica.MaxTimestamp:
 		w.checkMaxTimestamp(s, f, a, low)
 	default:
-		if q.Timestamp >= 0 && f.seen.start == st.LogStart && s.log.Start() == st.LogStart && !s.p.diskFaulty() {
+		if q.Timestamp >= 0 && f.seen.start == st.LogStart && s.log.Start() <= st.LogStart && !s.p.diskFaulty() {
 			w.checkByTimestamp(s, q.Timestamp, o, low, high)
 		}
 	}

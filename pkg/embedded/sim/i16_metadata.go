@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
@@ -68,11 +69,20 @@ func topicConfig(im metadata.Image, topic, key string) string {
 	return v
 }
 
+// topicFlush is flush.messages, 0 where nobody has set it.
+func topicFlush(im metadata.Image, topic string) int64 {
+	n, err := strconv.ParseInt(topicConfig(im, topic, "flush.messages"), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
 // topicMinISR is min.insync.replicas, 1 where nobody has set it.
 func topicMinISR(im metadata.Image, topic string) int {
-	n := 0
-	for _, c := range topicConfig(im, topic, "min.insync.replicas") {
-		n = n*10 + int(c-'0')
+	n, err := strconv.Atoi(topicConfig(im, topic, "min.insync.replicas"))
+	if err != nil {
+		return 1
 	}
-	return max(n, 1)
+	return n
 }

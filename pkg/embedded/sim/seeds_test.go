@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -16,6 +17,7 @@ var (
 	flagEvents = flag.Int("sim.events", DefaultEvents, "how many events a run has before its faults end")
 	flagOnce   = flag.Bool("sim.once", false, "run each seed once, without comparing two runs")
 	flagLines  = flag.Int("sim.lines", 60, "how many lines of a history that failed to tell")
+	flagFirst  = flag.Bool("sim.first", false, "TestFirstFailure: run seeds until one fails")
 	flagShow   = flag.Bool("sim.show", false, "tell the end of a history that did not fail, too")
 )
 
@@ -69,5 +71,19 @@ func runSeed(t *testing.T, seed uint64) {
 	}
 	if first.Err != nil {
 		t.Errorf("seed %d: %v\nreplay: go test ./pkg/embedded/sim -run TestSeeds -sim.seed=%d -sim.events=%d", seed, first.Err, seed, *flagEvents)
+	}
+}
+
+// TestFirstFailure says which seed is the first to fail and by which rule: how long
+// a mutant lives.
+func TestFirstFailure(t *testing.T) {
+	if !*flagFirst {
+		t.Skip("for mutants: set -sim.first")
+	}
+	for seed := *flagFrom; seed < *flagFrom+uint64(*flagSeeds); seed++ {
+		r := Run(Options{Seed: seed, Events: *flagEvents})
+		if v, ok := errors.AsType[*ViolationError](r.Err); ok {
+			t.Fatalf("first failure: seed %d, %s: %.300s", seed, v.Rule, v.Reason)
+		}
 	}
 }

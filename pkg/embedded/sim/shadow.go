@@ -61,6 +61,7 @@ type shadow struct {
 	seenHW           Offset // of a leader, within seenEpoch
 	seenEpoch        replica.Epoch
 	minISR, wasMin   int
+	flush, wasFlush  int64 // flush.messages, 0 for never
 	replicas, wasOf  int
 	waiting          map[replica.Token]bool // produces with acks=all; true once appended
 
@@ -123,6 +124,7 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 		}
 	case replica.Configure:
 		s.wasMin, s.minISR = s.minISR, in.Settings.MinISR
+		s.wasFlush, s.flush = s.flush, in.Settings.FlushMessages
 	case replica.Partition:
 		s.wasOf, s.replicas = s.replicas, len(in.Replicas)
 	}
@@ -199,6 +201,8 @@ func (w *World) look(s *shadow) {
 		s.r, s.log = r, log
 		s.minISR = topicMinISR(s.p.node.Image(), s.part.topic)
 		s.wasMin = s.minISR
+		s.flush = topicFlush(s.p.node.Image(), s.part.topic)
+		s.wasFlush = s.flush
 		clear(s.waiting)
 		s.led, s.ledHW = s.becameLeader, 0
 	}

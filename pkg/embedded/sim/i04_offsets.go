@@ -4,7 +4,7 @@ import "github.com/kafkaops/kafkaops/pkg/embedded/replica"
 
 // I4: log start <= HW <= LEO and LSO <= HW; a leader's HW never falls within an
 // epoch; what ListOffsets calls the latest offset never falls, but for an unclean
-// election.
+// election. I19: neither retention nor DeleteRecords passes the HW.
 
 func (w *World) checkOffsets(s *shadow) {
 	st := &s.status
@@ -13,6 +13,9 @@ func (w *World) checkOffsets(s *shadow) {
 	}
 	if s.end != st.LEO && st.Role != replica.Offline {
 		w.fail("I4", "%s %s-%d: LEO %d, and its log was seen to end at %d", s.p.name, s.part.topic, s.part.index, st.LEO, s.end)
+	}
+	if x := s.part; s.log.Start() > x.hw && !x.void && !s.excused {
+		w.fail("I19", "%s %s-%d: the log starts at %d, and no HW was ever above %d", s.p.name, x.topic, x.index, s.log.Start(), x.hw)
 	}
 	if st.Role != replica.Leader {
 		return

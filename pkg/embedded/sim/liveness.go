@@ -128,8 +128,11 @@ func (w *World) leaderless(deaf *proc) string {
 		if !x.exists || x.reg.Leader != kraft.NoLeader {
 			continue
 		}
+		// A broker with a new disk has another directory than the controller knows. It
+		// says so once it is active, and then nobody elects, in Kafka neither
+		// (handleAssignReplicasToDirs).
 		for _, id := range eligible(x) {
-			if p := w.broker(id); p != deaf && w.active(id) && w.dirOnline(x, id) {
+			if p := w.broker(id); p != deaf && w.active(id) && w.dirOnline(x, id) && !p.newDisk {
 				return fmt.Sprintf("%s-%d has no leader, and broker %d of ISR %v, ELR %v lives", x.topic, x.index, id, x.reg.ISR, x.reg.EligibleLeaderReplicas)
 			}
 		}

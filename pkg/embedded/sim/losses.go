@@ -45,7 +45,7 @@ func (m *model) died(p *proc, how fate) {
 
 // emptied notes that a dead process's disk was replaced.
 func (m *model) emptied(p *proc) {
-	p.cleanly = false
+	p.cleanly, p.newDisk = false, true
 	for _, s := range p.shadow {
 		if s != nil {
 			s.died, s.hadEnd = emptied, max(s.hadEnd, s.end)

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -18,9 +19,7 @@ func byHand(t *testing.T) *World {
 	w := New(Options{Plan: &plan, Seed: 1, Trace: func(line string) { lines = append(lines, line) }})
 	t.Cleanup(func() {
 		if t.Failed() {
-			for _, line := range lines[max(0, len(lines)-60):] {
-				t.Log(line)
-			}
+			t.Log(strings.Join(lines[max(0, len(lines)-40):], "\n"))
 		}
 	})
 	if !w.RunUntil(func() bool { return w.Active() == 3 }, 20_000) {

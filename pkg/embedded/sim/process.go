@@ -70,6 +70,8 @@ type proc struct {
 	stalls  int // rules that stall it
 	// cleanly: it has stopped cleanly, and its next registration may say so.
 	cleanly bool
+	// newDisk: it was given an empty disk.
+	newDisk bool
 	// registered: it has registered since it last lost data.
 	registered bool
 }

@@ -218,11 +218,11 @@ func (w *World) look(s *shadow) {
 	} else if s.appended {
 		w.grow(s, s.status.LEO)
 	}
-	w.checkOffsets(s)
 	w.checkLeader(s)
 	if s.status.HW != before.HW || s.appended || s.cut || fresh {
 		w.checkAgreement(s)
 	}
+	w.checkOffsets(s)
 	if s.becameLeader {
 		w.checkNewLeader(s)
 	}

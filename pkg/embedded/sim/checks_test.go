@@ -1,0 +1,186 @@
+package sim
+
+import (
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
+	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
+)
+
+// TestCheckersGoRed tampers with what a healthy world was seen to do: each rule must
+// notice. That they notice what the engine does wrong, mutants show.
+func TestCheckersGoRed(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, rule string
+		tamper     func(w *World, x *part, leader, follower *shadow)
+	}{
+		{"nothing", "", func(*World, *part, *shadow, *shadow) {}},
+		{"another batch is committed", "I1", func(_ *World, x *part, _, _ *shadow) {
+			x.committed[0].chain++
+			x.committed[1].chain++
+		}},
+		{"a follower's HW above all leaders'", "I1", func(w *World, x *part, _, f *shadow) {
+			x.hw, x.committed = 1, x.committed[:1]
+			w.checkAgreement(f)
+		}},
+		{"a member of the ISR lacks records", "I2", func(w *World, x *part, _, f *shadow) {
+			f.end = 1
+			w.checkStrongISR(x)
+		}},
+		{"a member of the ISR has others", "I2", func(w *World, x *part, _, f *shadow) {
+			f.batches[1].chain++
+			w.checkStrongISR(x)
+		}},
+		{"two lead in one epoch", "I3", func(w *World, x *part, l, _ *shadow) {
+			x.leaders[l.status.LeaderEpoch] = 3
+			w.checkLeader(l)
+		}},
+		{"an ISR that the controller did not say", "I3", func(w *World, _ *part, l, _ *shadow) {
+			l.status.ISR = l.status.ISR[:1]
+			w.checkLeader(l)
+		}},
+		{"HW above the LEO", "I4", func(w *World, _ *part, l, _ *shadow) {
+			l.status.HW = l.status.LEO + 1
+			w.checkOffsets(l)
+		}},
+		{"a leader's HW falls", "I4", func(w *World, _ *part, l, _ *shadow) {
+			l.seenHW = l.status.HW + 1
+			w.checkOffsets(l)
+		}},
+		{"the latest offset falls", "I4", func(w *World, x *part, _, _ *shadow) {
+			x.rememberLatest(0, 2)
+			w.checkLatest(x, x.latest, 1, 1)
+		}},
+		{"a new leader lacks what is committed", "I5", func(w *World, _ *part, _, f *shadow) {
+			f.end = 1
+			f.status.LeaderEpoch = 7
+			w.checkNewLeader(f)
+		}},
+		{"committed records are cut off", "I5", func(w *World, _ *part, _, f *shadow) {
+			f.cutTo = 0
+			w.checkCut(f)
+		}},
+		{"acknowledged before it is committed", "I5", func(w *World, x *part, l, _ *shadow) {
+			x.hw = 1
+			w.checkAck(l.p, x, -1, &batch{pid: -1, pepoch: -1, seq: -1}, 1)
+		}},
+		{"acknowledged with another offset", "I11", func(w *World, x *part, l, _ *shadow) {
+			w.checkAck(l.p, x, -1, &batch{pid: 7, pepoch: 0, seq: 0}, 1)
+		}},
+		{"acknowledged below min ISR", "I6", func(w *World, _ *part, l, _ *shadow) {
+			l.waiting[9], l.minISR, l.wasMin, l.replicas, l.wasOf = true, 4, 4, 4, 4
+			w.checkMinISR(l, replica.ProduceReply{Token: 9})
+		}},
+		{"refused and appended", "I6", func(w *World, _ *part, l, _ *shadow) {
+			l.waiting[9] = true
+			w.checkMinISR(l, replica.ProduceReply{Token: 9, Err: replica.NotEnoughReplicas})
+		}},
+		{"a gap", "I8", func(w *World, _ *part, l, _ *shadow) { w.checkDense(l, &batch{base: 3, last: 3}) }},
+		{"an epoch falls", "I8", func(w *World, _ *part, l, _ *shadow) {
+			l.batches[1].epoch = 5
+			w.checkDense(l, &batch{base: 2, last: 2})
+		}},
+		{"epochs that the log does not show", "I8", func(_ *World, _ *part, l, _ *shadow) { l.batches[1].epoch = 1 }},
+		{"a fenced broker joins", "I10", func(w *World, x *part, _, _ *shadow) {
+			old := *x.reg
+			old.ISR = []int32{1}
+			w.model.checkGrowth(x, &old, fencedImage(w))
+		}},
+		{"a sequence is left out", "I11", func(w *World, x *part, _, _ *shadow) {
+			w.checkSequence(x, &batch{base: 2, last: 2, pid: 5, seq: 0})
+			w.checkSequence(x, &batch{base: 3, last: 3, pid: 5, seq: 2})
+		}},
+		{"an older producer epoch", "I12", func(w *World, x *part, _, _ *shadow) {
+			w.checkSequence(x, &batch{base: 2, last: 2, pid: 5, pepoch: 1, seq: 0})
+			w.checkSequence(x, &batch{base: 3, last: 3, pid: 5, pepoch: 0, seq: 1})
+		}},
+		{"another image", "I16", func(w *World, _ *part, _, _ *shadow) {
+			w.model.images[len(w.model.images)-1].image = metadata.Empty()
+		}},
+		{"a log is shorter after a kill", "I17", func(w *World, _ *part, _, f *shadow) {
+			f.died, f.hadEnd = killed, f.end+1
+			w.checkRecovered(f, f.batches)
+		}},
+		{"what was synced is lost", "I17", func(w *World, _ *part, _, f *shadow) {
+			f.died, f.synced = powerLost, f.end+1
+			w.checkRecovered(f, f.batches)
+		}},
+		{"other bytes than were written", "I17", func(_ *World, _ *part, l, _ *shadow) { l.batches[0].crc++ }},
+		{"a move ends too early", "I20", func(w *World, x *part, _, _ *shadow) {
+			old := *x.reg
+			old.Replicas, old.AddingReplicas = []int32{1, 2, 3, 4}, []int32{4}
+			now := *x.reg
+			now.Replicas = old.Replicas
+			x.reg = &now
+			w.model.checkReassignment(x, &old)
+		}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			w := byHand(t)
+			for _, value := range []string{"a", "b"} {
+				call := produceOne(t, w, 1, value, -1)
+				w.RunUntil(call.Done, 5000)
+			}
+			w.RunFor(2000)
+			x := w.partNow("t", 0)
+			tt.tamper(w, x, w.broker(1).shadowOf(x), w.broker(2).shadowOf(x))
+			rule := ""
+			if v, ok := errors.AsType[*ViolationError](w.Check()); ok {
+				rule = v.Rule
+			}
+			if rule != tt.rule {
+				t.Errorf("rule %q is broken, want %q: %v", rule, tt.rule, w.Err())
+			}
+		})
+	}
+}
+
+// fencedImage is the newest image with broker 2 fenced.
+func fencedImage(w *World) metadata.Image {
+	im := w.Image()
+	b, _ := im.Broker(2)
+	im, err := im.Apply(&kraft.BrokerRegistrationChange{BrokerID: 2, BrokerEpoch: b.BrokerEpoch, Fenced: kraft.Fenced})
+	if err != nil {
+		panic(err)
+	}
+	return im
+}
+
+// TestChains: two logs agree below an offset as far as both reach back.
+func TestChains(t *testing.T) {
+	t.Parallel()
+	var log []batch
+	chain := fnvOffset
+	for i := range Offset(5) {
+		b := batch{base: 2 * i, last: 2*i + 1, epoch: 1, crc: uint32(i), pid: record.NoProducerID}
+		b.chain = chain.with(&b)
+		chain = b.chain
+		log = append(log, b)
+	}
+	other := slices.Clone(log)
+	other[3].crc = 99
+	other[3].chain = other[2].chain.with(&other[3])
+	for _, tt := range []struct {
+		a, b []batch
+		o    Offset
+		want bool
+	}{
+		{log, other, 6, true},
+		{log, other, 8, false},
+		{log, other[:3], 6, true},
+		{log, other[:3], 8, true}, // the other one ends
+		{log, other[2:], 6, true},
+		{log[3:], other, 6, true}, // nothing before is known
+		{log[3:], other, 8, false},
+	} {
+		if got := agree(tt.a, tt.b, tt.o); got != tt.want {
+			t.Errorf("agree below %d: %t, want %t", tt.o, got, tt.want)
+		}
+	}
+}

@@ -38,7 +38,7 @@ func (a *admin) act() {
 			}
 		}
 	}
-	if w.calmedDown() || len(a.c.topics) == 0 {
+	if w.calm || len(a.c.topics) == 0 {
 		a.c.lookAgain()
 		return
 	}

@@ -50,7 +50,7 @@ func (k faultKind) String() string { return faultNames[k] }
 type fault struct{ undo func() }
 
 func (p *Plan) drawFaults(rng *rand.Rand) {
-	p.FaultEveryUs = oneOf(rng, 300*ms, 1*sec, 3*sec)
+	p.FaultEveryUs = oneOf(rng, 200*ms, 500*ms, 2*sec)
 	for k := range p.Faults {
 		if chance(rng, 40) {
 			p.Faults[k] = 1 + rng.IntN(4)
@@ -87,7 +87,7 @@ func (w *World) nextFault() {
 //nolint:funlen // One case for each kind of fault.
 func (w *World) inflict(k faultKind) {
 	w.count(&w.stats.Faults, evFault, int32(k))
-	p := w.brokers()[w.rng.IntN(w.plan.Brokers)]
+	p := w.victim()
 	w.tell("*** %s of %s", k, p.name)
 	// How long: most are over before a session ends, some are not.
 	d := 20*ms + w.rng.Int64N(oneOf[int64](w.rng, 1, 1, 1, 3)*w.plan.SessionMs*ms)
@@ -168,6 +168,16 @@ func (w *World) inflict(k faultKind) {
 			w.flipIndex(p)
 		}
 	}
+}
+
+// victim draws a broker, more often one that leads something.
+func (w *World) victim() *proc {
+	if n := len(w.model.parts); n > 0 && chance(w.rng, 60) {
+		if x := w.model.parts[w.rng.IntN(n)]; x.exists && x.reg.Leader > 0 {
+			return w.broker(x.reg.Leader)
+		}
+	}
+	return w.brokers()[w.rng.IntN(w.plan.Brokers)]
 }
 
 // until ends a fault after a while, or when all faults end.

@@ -42,10 +42,13 @@ func (m *model) checkUnclean(x *part, old *kraft.Partition, change *kraft.Partit
 		return
 	}
 	m.w.stats.Unclean++
+	// The last known leader, where ISR and ELR have become empty: it may have all.
+	if len(old.ISR) == 0 && len(now.EligibleLeaderReplicas) == 0 && slices.Contains(old.LastKnownELR, now.Leader) {
+		x.lastKnown = now.LeaderEpoch
+		return
+	}
 	m.voidPart(x, "an unclean election of %d, with ISR %v and ELR %v", now.Leader, old.ISR, old.EligibleLeaderReplicas)
-	// The last known leader, where ISR and ELR have become empty.
-	lastKnown := len(old.ISR) == 0 && len(now.EligibleLeaderReplicas) == 0 && slices.Contains(old.LastKnownELR, now.Leader)
-	if !lastKnown && m.uncleanAsked == 0 && topicConfig(before, x.topic, "unclean.leader.election.enable") != "true" &&
+	if m.uncleanAsked == 0 && topicConfig(before, x.topic, "unclean.leader.election.enable") != "true" &&
 		topicConfig(m.newest(), x.topic, "unclean.leader.election.enable") != "true" {
 		m.w.fail("I3", "%s-%d: broker %d was elected, with ISR %v and ELR %v, and nobody has allowed an unclean election",
 			x.topic, x.index, now.Leader, old.ISR, old.EligibleLeaderReplicas)

@@ -11,6 +11,9 @@ func (w *World) checkNewLeader(s *shadow) {
 	if s.excused && s.end < x.hw && !w.elr() {
 		w.model.voidPart(x, "without ELR, %s leads with a disk that has lost records", s.p.name)
 	}
+	if int32(s.status.LeaderEpoch) == x.lastKnown && (s.end < x.hw || !agree(s.batches, x.committed, x.hw)) {
+		w.model.voidPart(x, "%s is the last known leader, and has lost records", s.p.name)
+	}
 	if x.void {
 		return
 	}

@@ -55,9 +55,6 @@ func (w *World) comeToRest() {
 	w.checkAtRest()
 }
 
-// calmedDown reports whether clients are to make no more work.
-func (w *World) calmedDown() bool { return w.calm }
-
 func (w *World) endFaults() {
 	w.tell("*** all faults end")
 	for i := range w.faults {

@@ -72,6 +72,9 @@ type part struct {
 	// many lost, or an election was unclean.
 	losers uint32
 	void   bool
+	// lastKnown is the newest leader epoch in which the last known leader was elected:
+	// Kafka calls that unclean, but it may have lost nothing.
+	lastKnown int32
 	// minISR is the lowest effective min.insync.replicas there was.
 	minISR int
 
@@ -152,7 +155,7 @@ func (m *model) addPart(after metadata.Image, id kraft.UUID, index int32) *part 
 	t, _ := after.TopicByID(id)
 	p := &part{
 		n: len(m.parts), topic: m.ids[id], id: id, id64: id.String(), index: index, exists: true,
-		canon: map[batchKey]batch{}, producers: map[int64]sequence{}, minISR: 1 << 20,
+		canon: map[batchKey]batch{}, producers: map[int64]sequence{}, minISR: 1 << 20, lastKnown: -1,
 	}
 	if t != nil {
 		p.topic = t.Name

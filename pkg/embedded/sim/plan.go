@@ -76,7 +76,7 @@ func chance(rng *rand.Rand, n int) bool { return rng.IntN(100) < n }
 func drawPlan(rng *rand.Rand) Plan {
 	p := Plan{
 		Brokers: oneOf(rng, 3, 3, 3, 3, 4, 5), Racks: chance(rng, 40), ELR: chance(rng, 80),
-		MinISR: oneOf(rng, 1, 2, 2, 2, 2, 3), SessionMs: oneOf[int64](rng, 1000, 2000, 3000, 9000),
+		MinISR: oneOf(rng, 1, 2, 2, 2, 2, 3), SessionMs: oneOf[int64](rng, 400, 800, 2000, 9000),
 		Static: map[string]string{}, Topic: map[string]string{},
 		Topics: oneOf(rng, 1, 1, 2, 3), Partitions: oneOf(rng, 1, 1, 2, 3),
 		DelayUs: oneOf[int64](rng, 100, 500, 2000, 10_000), Slow: oneOf(rng, 0, 0, 2, 20), TimeoutMs: oneOf[int64](rng, 1000, 3000, 10_000, 30_000),
@@ -98,7 +98,7 @@ func drawPlan(rng *rand.Rand) Plan {
 
 func (p *Plan) drawConfigs(rng *rand.Rand) {
 	set := func(m map[string]string, key string, value int64) { m[key] = strconv.FormatInt(value, 10) }
-	lag := oneOf[int64](rng, 500, 1000, 2000, 6000, 30_000)
+	lag := oneOf[int64](rng, 200, 500, 1000, 3000, 30_000)
 	set(p.Static, "replica.lag.time.max.ms", lag)
 	set(p.Static, "replica.fetch.wait.max.ms", min(lag, oneOf[int64](rng, 20, 100, 500)))
 	set(p.Static, "replica.fetch.backoff.ms", oneOf[int64](rng, 10, 100, 1000))

@@ -34,20 +34,30 @@ func TestSeeds(t *testing.T) {
 	}
 	const shards = 8
 	start := time.Now()
+	var events [shards]int
+	var stats [shards]Stats
 	t.Run("shards", func(t *testing.T) {
 		for shard := range shards {
 			t.Run(fmt.Sprint(shard), func(t *testing.T) {
 				t.Parallel()
 				for seed := *flagFrom + uint64(shard); seed < *flagFrom+uint64(n); seed += shards {
-					runSeed(t, seed)
+					r := runSeed(t, seed)
+					events[shard] += r.Events
+					stats[shard].Add(r.Stats)
 				}
 			})
 		}
 	})
-	t.Logf("%d seeds in %v", n, time.Since(start).Round(time.Millisecond))
+	sum, all := Stats{}, 0
+	for shard := range shards {
+		all += events[shard]
+		sum.Add(stats[shard])
+	}
+	t.Logf("%d seeds of %d events in %v: %+v", n, all/max(n, 1), time.Since(start).Round(time.Millisecond), sum)
 }
 
-func runSeed(t *testing.T, seed uint64) {
+// runSeed runs a seed and tells what is wrong with it.
+func runSeed(t *testing.T, seed uint64) Result {
 	t.Helper()
 	first := Run(Options{Seed: seed, Events: *flagEvents})
 	if !*flagOnce {
@@ -56,7 +66,7 @@ func runSeed(t *testing.T, seed uint64) {
 		}
 	}
 	if first.Err == nil && !*flagShow {
-		return
+		return first
 	}
 	var lines []string
 	traced := Run(Options{Seed: seed, Events: *flagEvents, Trace: func(line string) {
@@ -72,6 +82,7 @@ func runSeed(t *testing.T, seed uint64) {
 	if first.Err != nil {
 		t.Errorf("seed %d: %v\nreplay: go test ./pkg/embedded/sim -run TestSeeds -sim.seed=%d -sim.events=%d", seed, first.Err, seed, *flagEvents)
 	}
+	return first
 }
 
 // TestFirstFailure says which seed is the first to fail and by which rule: how long

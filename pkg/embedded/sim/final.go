@@ -109,12 +109,23 @@ func (w *World) checkRecord(s *shadow, r record.Record, at map[uint64]Offset) {
 	if w.model.refusedIDs[id] {
 		w.fail("I6", "%s %s-%d: record %d at %d was refused with NOT_ENOUGH_REPLICAS", s.p.name, s.part.topic, s.part.index, id, r.Offset)
 	}
+	if tag := [4]byte(r.Value[8:12]); tag != [4]byte{} && tag != [4]byte(s.part.id[:4]) {
+		w.fail("I16", "%s %s-%d: record %d at %d was sent to another topic id", s.p.name, s.part.topic, s.part.index, id, r.Offset)
+	}
 	at[id] = Offset(r.Offset)
 }
 
 // checkAtRest is checked when all is over: nothing is under way any more.
 func (w *World) checkAtRest() {
 	w.checkAll()
+	for _, f := range w.net.serving {
+		if f == nil || f.servedAt > w.now-100*sec {
+			continue
+		}
+		if p := w.procs[f.c.to]; p.life == f.c.toLife && f.servedAt > w.calmUs {
+			w.fail("L4", "%s does not answer since %d ms: %s", p.name, (w.now-f.servedAt)/ms, describe(f.req))
+		}
+	}
 	for _, p := range w.brokers() {
 		for _, s := range p.shadow {
 			if s != nil && s.r != nil && w.err == nil && s.status.Role == replica.Leader && s.part.exists && s.part.reg.Leader == p.id {

@@ -280,6 +280,9 @@ func (w *World) reply(p *proc, r machine.Reply) {
 		w.tell("%s -> %s  %s", p.name, w.nameOf(c.from, c.client), describe(r.Response))
 	}
 	w.hashResponse(r.Response)
+	if q, ok := f.req.(*kmsg.ProduceRequest); ok && !r.Close && (q.Acks == 0) != (r.Response == nil) {
+		w.fail("I21", "%s answers a produce with acks %d with %s", p.name, q.Acks, describe(r.Response))
+	}
 	w.afterServe(p, f, r.Response)
 	if c.serving == f {
 		c.serving = nil

@@ -201,7 +201,9 @@ func (p *producer) encode(b *outBatch) []byte {
 	for i, id := range b.ids {
 		value := make([]byte, 12+b.sizes[i])
 		binary.BigEndian.PutUint64(value, id)
-		copy(value[8:12], b.lane.id[:4])
+		if p.byID { // else it may come to another topic of that name
+			copy(value[8:12], b.lane.id[:4])
+		}
 		if err := p.builder.Add(record.Entry{TimestampMs: b.times[i], Value: value}); err != nil {
 			panic(err)
 		}

@@ -25,11 +25,11 @@ func (w *World) checkAgreement(s *shadow) {
 	if x.void || s.excused && s.status.Role != replica.Leader || s.status.Role == replica.Offline {
 		return
 	}
-	if led := min(s.ledHW, s.end); led > x.hw && agree(s.batches, x.committed, x.hw) {
+	if led := min(s.ledHW, s.end); led > x.hw && x.agree(s.batches, x.committed, x.hw) {
 		w.commit(s, led, s.ledEpoch)
 	}
 	s.ledHW = 0
-	if !agree(s.batches, x.committed, min(hw, x.hw)) {
+	if !x.agree(s.batches, x.committed, min(hw, x.hw)) {
 		w.fail("I1", "%s %s-%d: HW %d, and the log below it is not what was committed, up to %d", s.p.name, x.topic, x.index, hw, x.hw)
 		return
 	}

@@ -34,7 +34,7 @@ func (w *World) checkStrongISROf(s *shadow) {
 		case m.excused:
 		case m.end < hw:
 			w.fail("I2", "%s leads %s-%d with HW %d, and the log of broker %d, in the ISR %v, ends at %d", s.p.name, x.topic, x.index, hw, id, x.reg.ISR, m.end)
-		case !agree(s.batches, m.batches, hw):
+		case !x.agree(s.batches, m.batches, hw):
 			w.fail("I2", "%s leads %s-%d with HW %d, and the log of broker %d, in the ISR %v, is another one below it", s.p.name, x.topic, x.index, hw, id, x.reg.ISR)
 		}
 	}

@@ -11,7 +11,7 @@ func (w *World) checkNewLeader(s *shadow) {
 	if s.excused && s.end < x.hw && !w.elr() {
 		w.model.voidPart(x, "without ELR, %s leads with a disk that has lost records", s.p.name)
 	}
-	if int32(s.status.LeaderEpoch) == x.lastKnown && (s.end < x.hw || !agree(s.batches, x.committed, x.hw)) {
+	if int32(s.status.LeaderEpoch) == x.lastKnown && (s.end < x.hw || !x.agree(s.batches, x.committed, x.hw)) {
 		w.model.voidPart(x, "%s is the last known leader, and has lost records", s.p.name)
 	}
 	if x.void {
@@ -24,7 +24,7 @@ func (w *World) checkNewLeader(s *shadow) {
 	}
 	if s.end < hw && hw > s.status.LogStart {
 		w.fail("I5", "%s begins to lead %s-%d in epoch %d with a log that ends at %d, and %d is committed", s.p.name, x.topic, x.index, s.status.LeaderEpoch, s.end, hw)
-	} else if !agree(s.batches, x.committed, hw) {
+	} else if !x.agree(s.batches, x.committed, hw) {
 		w.fail("I5", "%s begins to lead %s-%d in epoch %d with a log that is not what was committed, up to %d", s.p.name, x.topic, x.index, s.status.LeaderEpoch, hw)
 	}
 }
@@ -41,7 +41,7 @@ func (w *World) checkCut(s *shadow) {
 		if b.last < s.cutTo && !s.restart || b.last < x.start {
 			return
 		}
-		if b.last < x.hw && agree(s.batches[:i+1], x.committed, b.last+1) && b.last >= s.status.LogStart {
+		if b.last < x.hw && x.agree(s.batches[:i+1], x.committed, b.last+1) && b.last >= s.status.LogStart {
 			w.fail("I5", "%s %s-%d: cut to %d, and the batch at %d of epoch %d is committed (HW %d)", s.p.name, x.topic, x.index, s.cutTo, b.base, b.epoch, x.hw)
 			return
 		}
@@ -80,7 +80,7 @@ func (w *World) checkAck(p *proc, x *part, acks int16, sent *batch, base int64) 
 	if x.void {
 		return
 	}
-	if b.last >= x.hw || !agree(s.batches[:i+1], x.committed, b.last+1) {
+	if b.last >= x.hw || !x.agree(s.batches[:i+1], x.committed, b.last+1) {
 		w.fail("I5", "%s %s-%d: acknowledges the batch at %d to %d with acks=all, and %d is committed", p.name, x.topic, x.index, b.base, b.last, x.hw)
 	}
 }

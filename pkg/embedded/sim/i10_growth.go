@@ -81,7 +81,7 @@ func (m *model) checkRegistration(rec *kraft.RegisterBroker, after metadata.Imag
 			continue
 		}
 		inISR, inELR := slices.Contains(reg.ISR, p.id), slices.Contains(reg.EligibleLeaderReplicas, p.id)
-		if m.w.elr() && !p.cleanly && (inISR || inELR) || inISR && (len(reg.ISR) > 1 || m.w.elr()) {
+		if m.w.elr() && !p.cleanly && !p.wasCleanly && (inISR || inELR) || inISR && (len(reg.ISR) > 1 || m.w.elr()) {
 			m.w.fail("I10", "%s-%d: broker %d registers anew (after a clean stop: %t), and is still in ISR %v, ELR %v",
 				x.topic, x.index, p.id, p.cleanly, reg.ISR, reg.EligibleLeaderReplicas)
 		}

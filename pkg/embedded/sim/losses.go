@@ -14,6 +14,7 @@ func (m *model) died(p *proc, how fate) {
 	if p.quorum != nil {
 		m.controllerDied(p.quorum.DurableOffset())
 	}
+	p.wasCleanly = p.cleanly
 	p.cleanly = how == stoppedCleanly || how == killed && p.life > 0 && p.cleanly && p.node != nil && p.node.BrokerEpoch() < 0
 	what := how
 	if how == crashed {

@@ -61,7 +61,7 @@ type flight struct {
 	arrived bool
 	told    bool // of one that was sent by hand: the answer is here, or there is none
 	// ghost: its connection is gone, and it will be carried out all the same.
-	ghost bool
+	ghost, late bool
 	// want is what a client remembers of its request.
 	want want
 	// seen is what the checkers remember from when it was served.
@@ -162,6 +162,13 @@ func (w *World) arrive(e *event) {
 		return
 	}
 	if f.ghost {
+		if !f.late {
+			// It lies in a buffer for a while, and others overtake it.
+			f.late = true
+			e.at = w.now + w.rng.Int64N(oneOf(w.rng, 10*ms, 1*sec, 4*sec))
+			w.queue.push(*e)
+			return
+		}
 		if w.net.link(c.from, c.to).cut || p.state != running || p.life != c.toLife {
 			return // it ends here
 		}

@@ -69,7 +69,8 @@ type proc struct {
 	badDisk bool
 	stalls  int // rules that stall it
 	// cleanly: it has stopped cleanly, and its next registration may say so.
-	cleanly bool
+	// wasCleanly is that of the life before, whose registration may come late.
+	cleanly, wasCleanly bool
 	// newDisk: it was given an empty disk.
 	newDisk bool
 	// registered: it has registered since it last lost data.

@@ -59,7 +59,6 @@ type outBatch struct {
 const (
 	maxInFlight = 5
 	maxAttempts = 60
-	deliveryUs  = 60 * sec
 )
 
 func newProducer(c *client) actor {
@@ -287,7 +286,7 @@ func (p *producer) again(b *outBatch, us int64) {
 		p.drop(b)
 		return
 	}
-	if b.attempts > maxAttempts || w.now > b.bornUs+deliveryUs {
+	if b.attempts > maxAttempts || w.now > b.bornUs+w.plan.DeliveryMs*ms {
 		p.giveUp(b)
 		return
 	}

@@ -191,6 +191,9 @@ func (w *World) look(s *shadow) {
 	if log != nil && log != s.log && log.TopicID() != s.part.id64 {
 		r, log = nil, nil // of the topic that has the name now
 	}
+	if r == nil && s.p.stopping && s.r != nil {
+		r, log = s.r, s.log // it is closing, and shows its logs to nobody
+	}
 	if r == nil || log == nil {
 		s.r, s.log = nil, nil
 		s.gone()
@@ -245,6 +248,11 @@ func (w *World) grow(s *shadow, upTo Offset) {
 		buf, err := s.log.Read(w.model.buf[:0], storage.Fetch{From: s.end, UpTo: upTo, MaxBytes: 1 << 20, MinOne: true})
 		w.model.buf = buf[:0]
 		if err != nil {
+			if s.p.stopping {
+				s.gone()
+				s.end = upTo
+				return
+			}
 			if !s.p.diskFaulty() {
 				w.fail("I8", "%s: reading %s-%d at %d: %v", s.p.name, s.part.topic, s.part.index, s.end, err)
 			}
@@ -271,7 +279,9 @@ func (w *World) add(s *shadow, rb record.Batch) {
 	w.checkDense(s, &b)
 	var before hash
 	known, ok := s.part.canon[batchKey{b.epoch, b.base}]
-	if n := len(s.batches); n > 0 {
+	if n := len(s.batches); n > 0 && ok && b.base <= s.part.start {
+		b.chain = known.chain // what is before it was deleted, and need not be the same
+	} else if n > 0 {
 		before = s.batches[n-1].chain
 		b.chain = before.with(&b)
 	} else if ok && b.base > 0 {
@@ -322,6 +332,10 @@ func agree(a, b []batch, o Offset) bool {
 	y, okB := chainAt(b, o)
 	return !okA || !okB || x == y
 }
+
+// agree is the same for logs of a partition: what lies before a leader's log start
+// nobody compares any more, and it goes with the next fetch.
+func (x *part) agree(a, b []batch, o Offset) bool { return o <= x.start || agree(a, b, o) }
 
 // reopened reads the log of a process that has just opened it, and compares with
 // what was there before.

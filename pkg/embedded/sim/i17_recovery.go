@@ -44,7 +44,9 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 
 // hasLost settles whether a member that may have lost records has.
 func (w *World) hasLost(s *shadow, lost bool) {
-	if !lost {
+	// What an earlier life lost is not back by itself.
+	s.lost = s.excused && (s.lost || lost)
+	if !s.lost {
 		s.excused = false
 		s.part.losers &^= 1 << s.p.id
 	}
@@ -53,7 +55,7 @@ func (w *World) hasLost(s *shadow, lost bool) {
 // checkBytes reads a whole log and compares it with what was seen of it when it was
 // written.
 func (w *World) checkBytes(s *shadow) {
-	if s.status.Busy || s.log == nil || s.p.diskFaulty() {
+	if s.status.Busy || s.log == nil || s.p.stopping || s.p.diskFaulty() {
 		return
 	}
 	if s.log.End() != s.end {

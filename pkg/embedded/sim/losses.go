@@ -72,6 +72,7 @@ func (m *model) mayLose(s *shadow, kept Offset) {
 		return
 	}
 	s.excused, s.p.registered = true, false
+	m.w.tell("%s may have lost what it had of %s-%d from %d to %d", s.p.name, s.part.topic, s.part.index, kept, s.end)
 	if m.holds(s) {
 		m.loses(s)
 	}

@@ -253,6 +253,7 @@ func (m *model) forgetLosses(p *part) {
 			// It was in none, or has just left; the controller may yet let in who it does
 			// not know to have been born again.
 			s.excused = s.excused && !b.registered
+			s.lost = s.lost && s.excused
 		case s.excused:
 			m.loses(s)
 		case inISR:

@@ -74,6 +74,7 @@ type shadow struct {
 	moved bool
 	// excused: it has lost what it held while it was in the ISR or ELR, or may have.
 	excused bool
+	lost    bool // it has, while it is excused
 }
 
 func (p *proc) shadowOf(x *part) *shadow {
@@ -343,6 +344,7 @@ func (w *World) reopened(s *shadow) {
 	old := slices.Clone(s.batches)
 	s.batches, s.end = s.batches[:0], s.log.Start()
 	w.readAll(s)
+	w.tell("%s comes back (%s) with %s-%d from %d to %d; it had up to %d, synced %d", s.p.name, s.died, s.part.topic, s.part.index, s.log.Start(), s.end, s.hadEnd, s.synced)
 	w.checkRecovered(s, old)
 	s.died = alive
 }

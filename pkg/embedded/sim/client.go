@@ -69,9 +69,6 @@ func (wa *want) sentTo(index int32) *batch {
 	return &batch{}
 }
 
-// clientTimeoutUs is how long a client waits for an answer.
-const clientTimeoutUs = 10 * sec
-
 func (w *World) makeClients() {
 	add := func(n int, actorOf func(c *client) actor) {
 		for range n {
@@ -127,7 +124,7 @@ func (c *client) send(broker int32, req kmsg.Request, wa want) {
 		answered = false
 	}
 	if answered {
-		w.expect(&c.outbox, f, clientTimeoutUs, w.net.n+c.n, 0)
+		w.expect(&c.outbox, f, w.plan.ClientTimeoutMs*ms, w.net.n+c.n, 0)
 	}
 	w.send(f, answered)
 }

@@ -25,6 +25,7 @@ const (
 	faultClients    // a broker from clients alone
 	faultSlowLink
 	faultReset // connections break
+	faultStuck // connections get stuck, and others of the same pair do not
 	faultSlowDisk
 	faultStall
 	faultFailDisk
@@ -40,7 +41,7 @@ const (
 
 var faultNames = [faultKinds]string{
 	"kill", "power", "crash within an order", "crash while recovering", "clean stop", "pause", "empty disk", "one-way cut", "cut of a pair",
-	"isolation", "split", "cut from the controller", "cut from clients", "slow link", "lost connections", "slow disk", "stalled disk", "failing disk",
+	"isolation", "split", "cut from the controller", "cut from clients", "slow link", "lost connections", "stuck connections", "slow disk", "stalled disk", "failing disk",
 	"full disk", "clock jump", "late metadata", "controller kill", "controller power", "controller pause", "flipped bits",
 }
 
@@ -128,18 +129,9 @@ func (w *World) inflict(k faultKind) {
 		l.addUs = w.rng.Int64N(oneOf(w.rng, 20*ms, 500*ms, 3*sec))
 		w.until(d, func() { l.addUs = 0 })
 	case faultReset:
-		for _, c := range p.conns {
-			if c != nil && c.open && chance(w.rng, 50) {
-				w.reset(c, false)
-			}
-		}
-		for _, cl := range w.clients {
-			for _, c := range cl.conns {
-				if c != nil && c.to == p.end && c.open && chance(w.rng, 50) {
-					w.reset(c, false)
-				}
-			}
-		}
+		w.someConns(p, func(c *conn) { w.reset(c, false) })
+	case faultStuck:
+		w.someConns(p, func(c *conn) { c.stuckUs = w.now + 5*d })
 	case faultSlowDisk:
 		p.diskUs = w.rng.Int64N(oneOf(w.rng, 5*ms, 100*ms, 2*sec))
 		w.until(d, func() { p.diskUs = 0 })
@@ -166,6 +158,23 @@ func (w *World) inflict(k faultKind) {
 	case faultFlip:
 		if p.state == dead {
 			w.flipIndex(p)
+		}
+	}
+}
+
+// someConns calls f for about half of the connections that a broker has made, and
+// that clients have made to it.
+func (w *World) someConns(p *proc, f func(*conn)) {
+	for _, c := range p.conns {
+		if c != nil && c.open && chance(w.rng, 50) {
+			f(c)
+		}
+	}
+	for _, cl := range w.clients {
+		for _, c := range cl.conns {
+			if c != nil && c.to == p.end && c.open && chance(w.rng, 50) {
+				f(c)
+			}
 		}
 	}
 }

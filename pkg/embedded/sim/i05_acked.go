@@ -11,8 +11,11 @@ func (w *World) checkNewLeader(s *shadow) {
 	if s.excused && s.end < x.hw && !w.elr() {
 		w.model.voidPart(x, "without ELR, %s leads with a disk that has lost records", s.p.name)
 	}
-	if int32(s.status.LeaderEpoch) == x.lastKnown && (s.end < x.hw || !x.agree(s.batches, x.committed, x.hw)) {
-		w.model.voidPart(x, "%s is the last known leader, and has lost records", s.p.name)
+	if x.lastKnown >= 0 && int32(s.status.LeaderEpoch) >= x.lastKnown {
+		if s.end < x.hw || !x.agree(s.batches, x.committed, x.hw) {
+			w.model.voidPart(x, "%s was the last known leader, and has lost records", s.p.name)
+		}
+		x.lastKnown = -1
 	}
 	if x.void {
 		return

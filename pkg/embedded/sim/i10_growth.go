@@ -64,9 +64,10 @@ func (m *model) checkGrowth(x *part, old *kraft.Partition, after metadata.Image)
 // checkRegistration looks at a broker that was born again: without the proof of a
 // clean stop it is in no ISR and no ELR, if there are ELRs; without them it may stay
 // only where it is the last.
-func (m *model) checkRegistration(rec *kraft.RegisterBroker, after metadata.Image) {
+func (m *model) checkRegistration(rec *kraft.RegisterBroker, before, after metadata.Image) {
 	p := m.w.broker(rec.BrokerID)
-	if !rec.Fenced {
+	old, known := before.Broker(rec.BrokerID)
+	if known && old.IncarnationID == rec.IncarnationID {
 		return // the same life again
 	}
 	p.registered = true
@@ -75,15 +76,16 @@ func (m *model) checkRegistration(rec *kraft.RegisterBroker, after metadata.Imag
 			m.forgetLosses(x)
 		}
 	}
+	clean := known && m.proof == old.BrokerEpoch
 	for _, x := range m.parts {
 		reg := partitionOf(after, x)
 		if reg == nil {
 			continue
 		}
 		inISR, inELR := slices.Contains(reg.ISR, p.id), slices.Contains(reg.EligibleLeaderReplicas, p.id)
-		if m.w.elr() && !p.cleanly && !p.wasCleanly && (inISR || inELR) || inISR && (len(reg.ISR) > 1 || m.w.elr()) {
+		if m.w.elr() && !clean && (inISR || inELR) || inISR && (len(reg.ISR) > 1 || m.w.elr()) {
 			m.w.fail("I10", "%s-%d: broker %d registers anew (after a clean stop: %t), and is still in ISR %v, ELR %v",
-				x.topic, x.index, p.id, p.cleanly, reg.ISR, reg.EligibleLeaderReplicas)
+				x.topic, x.index, p.id, clean, reg.ISR, reg.EligibleLeaderReplicas)
 		}
 	}
 }

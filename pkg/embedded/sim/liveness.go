@@ -65,6 +65,12 @@ func (w *World) endFaults() {
 		w.net.links[i] = link{}
 	}
 	for _, p := range w.procs {
+		w.unstick(p.conns)
+	}
+	for _, c := range w.clients {
+		w.unstick(c.conns)
+	}
+	for _, p := range w.procs {
 		p.metadataUs, p.metadataHeld, p.diskUs, p.trap = 0, false, 0, nil
 		if p.state == paused {
 			w.resume(p, p.life)
@@ -74,6 +80,14 @@ func (w *World) endFaults() {
 		}
 		if p.state == dead {
 			w.start(p)
+		}
+	}
+}
+
+func (w *World) unstick(conns []*conn) {
+	for _, c := range conns {
+		if c != nil {
+			c.stuckUs = 0
 		}
 	}
 }

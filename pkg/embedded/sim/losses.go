@@ -14,8 +14,8 @@ func (m *model) died(p *proc, how fate) {
 	if p.quorum != nil {
 		m.controllerDied(p.quorum.DurableOffset())
 	}
-	p.wasCleanly = p.cleanly
-	p.cleanly = how == stoppedCleanly || how == killed && p.life > 0 && p.cleanly && p.node != nil && p.node.BrokerEpoch() < 0
+	// Who is killed while it stops may have closed its directory already.
+	p.cleanly = how == stoppedCleanly || p.stopping
 	what := how
 	if how == crashed {
 		what = killed

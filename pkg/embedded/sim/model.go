@@ -18,6 +18,9 @@ type model struct {
 	images []imageAt
 	ids    map[kraft.UUID]string // every topic id that was ever given out
 
+	// proof is the broker epoch that the registration which the controller looks at
+	// names as that of a life which ended cleanly.
+	proof int64
 	// unsure: the controller is down, and what it decided last may be void.
 	unsure bool
 	// uncleanAsked counts the requests for an unclean election that were sent.
@@ -136,7 +139,7 @@ func (m *model) decided(b controller.Batch, after metadata.Image) {
 			}
 			m.registered(p, nil, rec, before, after)
 		case *kraft.RegisterBroker:
-			m.checkRegistration(rec, after)
+			m.checkRegistration(rec, before, after)
 		case *kraft.ClearELR:
 			m.resync(after)
 		case *kraft.Config:

@@ -36,6 +36,7 @@ type conn struct {
 	replied, answered uint32
 	lastArrive        int64
 	lastAnswer        int64
+	stuckUs           int64 // until when nothing gets through to the process
 
 	// A process is given one request of a connection at a time, as Kafka mutes a
 	// connection until it has answered.
@@ -175,7 +176,7 @@ func (w *World) arrive(e *event) {
 		w.take(p, f)
 		return
 	}
-	if w.net.link(c.from, c.to).cut || !c.known && w.net.link(c.to, c.from).cut || f.n != c.arrived {
+	if w.now < c.stuckUs || w.net.link(c.from, c.to).cut || !c.known && w.net.link(c.to, c.from).cut || f.n != c.arrived {
 		// TCP sends again until somebody gives up.
 		if f.settled && w.now > f.sentAt+60*sec || !f.settled && w.now > f.deadline {
 			return
@@ -220,6 +221,9 @@ func (w *World) take(p *proc, f *flight) {
 	w.hashRequest(f.req)
 	if w.trace != nil {
 		w.tell("%s <- %s  %s%s", p.name, w.nameOf(f.c.from, f.c.client), describe(f.req), map[bool]string{true: "  (late, its connection is gone)"}[f.ghost])
+	}
+	if q, ok := f.req.(*kmsg.BrokerRegistrationRequest); ok {
+		w.model.proof = q.PreviousBrokerEpoch
 	}
 	w.beforeServe(p, f)
 	p.step(machine.Request{Token: f.serial, Conn: conn, Body: f.req})

@@ -43,6 +43,8 @@ type Plan struct {
 	Producers, Consumers, Pollers, Admins int
 	// ThinkUs is about how long a client waits between two actions.
 	ThinkUs int64
+	// ClientTimeoutMs is how long a client waits for an answer.
+	ClientTimeoutMs int64
 	// DeliveryMs is how long a producer tries to get a batch in (delivery.timeout.ms).
 	DeliveryMs int64
 	// Compressed makes some producers compress.
@@ -85,7 +87,7 @@ func drawPlan(rng *rand.Rand) Plan {
 		DiskUs:    oneOf[int64](rng, 10, 100, 1000, 5000),
 		Producers: 1 + rng.IntN(4), Consumers: 1 + rng.IntN(3), Pollers: 1, Admins: 1,
 		ThinkUs:    oneOf[int64](rng, 5_000, 20_000, 60_000),
-		Compressed: chance(rng, 4), DeliveryMs: oneOf[int64](rng, 1500, 10_000, 60_000),
+		Compressed: chance(rng, 4), ClientTimeoutMs: oneOf[int64](rng, 1000, 4000, 10_000), DeliveryMs: oneOf[int64](rng, 1500, 10_000, 60_000),
 		Unclean: chance(rng, 10), Reckless: chance(rng, 10), OneWay: chance(rng, 20),
 	}
 	p.Replicas = min(p.Brokers, oneOf(rng, 1, 2, 3, 3, 3, 3, 4))

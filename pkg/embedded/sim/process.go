@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math/rand/v2"
 
+	"github.com/twmb/franz-go/pkg/kmsg"
+
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
@@ -68,9 +70,8 @@ type proc struct {
 	rules   []*diskRule
 	badDisk bool
 	stalls  int // rules that stall it
-	// cleanly: it has stopped cleanly, and its next registration may say so.
-	// wasCleanly is that of the life before, whose registration may come late.
-	cleanly, wasCleanly bool
+	// cleanly: the life before has ended so, and its registration may say so.
+	cleanly bool
 	// newDisk: it was given an empty disk.
 	newDisk bool
 	// registered: it has registered since it last lost data.
@@ -241,6 +242,10 @@ func (w *World) sendFrom(p *proc, s machine.Send) {
 	f := &flight{fromLife: p.life, token: s.Token, req: s.Request}
 	if to < 0 || int(to) >= len(w.procs) {
 		w.fail("panic", "%s sends to broker %d, which there is not", p.name, s.To)
+		return
+	}
+	if q, ok := s.Request.(*kmsg.BrokerRegistrationRequest); ok && q.PreviousBrokerEpoch >= 0 && !p.cleanly {
+		w.fail("I10", "%s registers as one that has stopped cleanly in broker epoch %d, and has not", p.name, q.PreviousBrokerEpoch)
 		return
 	}
 	key := s.Request.Key()

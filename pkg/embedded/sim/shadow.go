@@ -124,10 +124,10 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 			s.waiting[in.Token] = false
 		}
 	case replica.Configure:
-		s.wasMin, s.minISR = s.minISR, in.Settings.MinISR
+		s.wasMin, s.minISR = min(s.wasMin, s.minISR), in.Settings.MinISR
 		s.wasFlush, s.flush = s.flush, in.Settings.FlushMessages
 	case replica.Partition:
-		s.wasOf, s.replicas = s.replicas, len(in.Replicas)
+		s.wasOf, s.replicas = min(s.wasOf, s.replicas), len(in.Replicas)
 	}
 	for _, e := range out {
 		switch e := e.(type) {
@@ -212,6 +212,9 @@ func (w *World) look(s *shadow) {
 	}
 	before := s.status
 	s.status = r.Status()
+	if !s.status.Busy { // what has waited for the disk is in force
+		s.wasMin, s.wasOf = s.minISR, s.replicas
+	}
 	s.ledEpoch = s.status.LeaderEpoch
 	if before.Role == replica.Leader && s.status.Role != replica.Leader {
 		s.ledEpoch = before.LeaderEpoch

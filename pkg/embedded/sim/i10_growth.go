@@ -20,7 +20,8 @@ func (w *World) checkProposal(s *shadow, e replica.AlterPartition) {
 	}
 	st := s.r.Status()
 	for _, m := range e.ISR {
-		if slices.Contains(st.ISR, m.ID) || int32(m.ID) == s.p.id {
+		// The ISR may have changed within the step, after the proposal.
+		if slices.Contains(st.ISR, m.ID) || slices.Contains(s.status.ISR, m.ID) || int32(m.ID) == s.p.id {
 			continue
 		}
 		b := w.broker(int32(m.ID))

@@ -74,7 +74,7 @@ func (w *World) checkByTimestamp(s *shadow, ts int64, o, low, high Offset) {
 // checkMaxTimestamp: nothing that was there has a larger timestamp, and the record
 // that is named has this one.
 func (w *World) checkMaxTimestamp(s *shadow, f *flight, a *kmsg.ListOffsetsResponseTopicPartition, low Offset) {
-	if s.p.diskFaulty() || f.seen.end != s.status.LEO || s.log.End() != s.status.LEO || f.seen.start != s.status.LogStart {
+	if s.p.diskFaulty() || s.log.Start() > s.status.LogStart || f.seen.end != s.status.LEO || s.log.End() != s.status.LEO || f.seen.start != s.status.LogStart {
 		return
 	}
 	largest, first := int64(-1), Offset(-1)

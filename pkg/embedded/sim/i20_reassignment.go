@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 )
 
 // I20: a reassignment is complete when the ISR holds every adding replica and at
@@ -32,4 +33,23 @@ func (m *model) checkReassignment(x *part, old *kraft.Partition) {
 	if without(now.ISR, now.Replicas) != nil && len(without(now.ISR, now.Replicas)) > 0 {
 		m.w.fail("I20", "%s-%d: moved from %v to %v, and the ISR is %v", x.topic, x.index, source, now.Replicas, now.ISR)
 	}
+}
+
+// uncleanRevert: where a move is cancelled whose ISR are all replicas that it added,
+// the first of the others becomes the ISR, records or not; topics must allow for
+// unclean elections (PartitionReassignmentRevert).
+func (m *model) uncleanRevert(x *part, old *kraft.Partition, before metadata.Image) bool {
+	now := x.reg
+	added := func(id int32) bool { return slices.Contains(old.AddingReplicas, id) }
+	stays := func(id int32) bool { return !added(id) }
+	if len(old.AddingReplicas) == 0 || len(now.AddingReplicas) > 0 || len(old.ISR) == 0 || len(now.ISR) == 0 ||
+		slices.ContainsFunc(old.ISR, stays) || slices.ContainsFunc(now.ISR, added) {
+		return false
+	}
+	if topicConfig(before, x.topic, "unclean.leader.election.enable") != "true" {
+		m.w.fail("I20", "%s-%d: a cancelled move leaves ISR %v of %v, and nobody has allowed an unclean election", x.topic, x.index, now.ISR, old.ISR)
+	}
+	m.w.stats.Unclean++
+	m.voidPart(x, "a cancelled move leaves ISR %v of %v", now.ISR, old.ISR)
+	return true
 }

@@ -184,6 +184,9 @@ func (m *model) registered(p *part, made *kraft.Partition, change *kraft.Partiti
 	p.minISR = min(p.minISR, m.effectiveMinISR(p, after))
 	m.checkLeadership(p, old, made, change, before)
 	if old != nil {
+		if m.uncleanRevert(p, old, before) {
+			return
+		}
 		m.checkGrowth(p, old, after)
 		m.checkReassignment(p, old)
 	}

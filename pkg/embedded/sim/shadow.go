@@ -192,7 +192,10 @@ func (w *World) look(s *shadow) {
 	if log != nil && log != s.log && log.TopicID() != s.part.id64 {
 		r, log = nil, nil // of the topic that has the name now
 	}
-	if r == nil && s.p.stopping && s.r != nil {
+	if r == nil && s.p.stopping {
+		if s.r == nil {
+			return
+		}
 		r, log = s.r, s.log // it is closing, and shows its logs to nobody
 	}
 	if r == nil || log == nil {
@@ -243,7 +246,8 @@ func (w *World) look(s *shadow) {
 // gone is a replica that is no more: deleted, or not this broker's any longer.
 func (s *shadow) gone() {
 	s.batches, s.end, s.status = nil, 0, replica.Status{}
-	s.died, s.excused = alive, false
+	s.died, s.hadEnd, s.synced, s.cutting = alive, 0, 0, false
+	s.excused, s.lost = false, false
 }
 
 // grow reads what was appended up to an offset.

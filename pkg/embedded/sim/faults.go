@@ -35,6 +35,7 @@ const (
 	faultKillController
 	faultPowerController
 	faultPauseController
+	faultFlap // one leader after the other is isolated, while clients go on with it
 	faultFlip // bits of an index of a broker that is down
 	faultKinds
 )
@@ -42,7 +43,7 @@ const (
 var faultNames = [faultKinds]string{
 	"kill", "power", "crash within an order", "crash while recovering", "clean stop", "pause", "empty disk", "one-way cut", "cut of a pair",
 	"isolation", "split", "cut from the controller", "cut from clients", "slow link", "lost connections", "stuck connections", "slow disk", "stalled disk", "failing disk",
-	"full disk", "clock jump", "late metadata", "controller kill", "controller power", "controller pause", "flipped bits",
+	"full disk", "clock jump", "late metadata", "controller kill", "controller power", "controller pause", "flapping leader", "flipped bits",
 }
 
 func (k faultKind) String() string { return faultNames[k] }
@@ -155,6 +156,10 @@ func (w *World) inflict(k faultKind) {
 		w.downFor(w.controller(), killed, min(d, 3*sec))
 	case faultPowerController:
 		w.downFor(w.controller(), powerLost, min(d, 3*sec))
+	case faultFlap:
+		if n := len(w.model.parts); n > 0 {
+			w.flap(w.model.parts[w.rng.IntN(n)], 2+w.rng.IntN(3))
+		}
 	case faultFlip:
 		if p.state == dead {
 			w.flipIndex(p)
@@ -318,6 +323,19 @@ func (w *World) cutFor(k faultKind, p *proc, us int64) {
 			l.cut = false
 		}
 	})
+}
+
+// flap isolates whoever leads a partition for about as long as a session, some times
+// in a row: each has records of its own then, of epochs that the others lack.
+func (w *World) flap(x *part, times int) {
+	if times == 0 || w.calm || !x.exists {
+		return
+	}
+	d := w.plan.SessionMs*ms + w.rng.Int64N(w.plan.SessionMs*ms)
+	if x.reg.Leader > 0 {
+		w.cutFor(faultIsolate, w.broker(x.reg.Leader), d)
+	}
+	w.until(d+1+w.rng.Int64N(50*ms), func() { w.flap(x, times-1) })
 }
 
 // diskRule is a rule of a disk that outlives the process.

@@ -57,10 +57,10 @@ func (w *World) comeToRest() {
 
 func (w *World) endFaults() {
 	w.tell("*** all faults end")
+	w.calm, w.calmUs = true, w.now
 	for i := range w.faults {
 		w.undo(i)
 	}
-	w.calm, w.calmUs = true, w.now
 	for i := range w.net.links {
 		w.net.links[i] = link{}
 	}

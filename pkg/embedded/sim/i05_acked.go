@@ -25,11 +25,26 @@ func (w *World) checkNewLeader(s *shadow) {
 	for e := range min(len(x.hwAt), int(s.status.LeaderEpoch)) {
 		hw = max(hw, x.hwAt[e])
 	}
+	if s.end < hw && !w.elr() && !w.heldAnywhere(x, hw) {
+		w.model.voidPart(x, "without ELR, every replica that had what is committed up to %d has lost it", hw)
+		return
+	}
 	if s.end < hw && hw > s.status.LogStart {
 		w.fail("I5", "%s begins to lead %s-%d in epoch %d with a log that ends at %d, and %d is committed", s.p.name, x.topic, x.index, s.status.LeaderEpoch, s.end, hw)
 	} else if !x.agree(s.batches, x.committed, hw) {
 		w.fail("I5", "%s begins to lead %s-%d in epoch %d with a log that is not what was committed, up to %d", s.p.name, x.topic, x.index, s.status.LeaderEpoch, hw)
 	}
+}
+
+// heldAnywhere reports whether a broker, alive or not, has all that is committed
+// below an offset, and has not lost any of it.
+func (w *World) heldAnywhere(x *part, hw Offset) bool {
+	for _, p := range w.brokers() {
+		if s := p.shadowOf(x); s != nil && !s.excused && s.end >= hw && x.agree(s.batches, x.committed, hw) {
+			return true
+		}
+	}
+	return false
 }
 
 // checkCut looks at what a replica is about to cut off: nothing that is committed,

@@ -51,7 +51,7 @@ func (w *World) topicOf(p *proc, name string, id kraft.UUID) kraft.UUID {
 
 // afterServe checks an answer.
 func (w *World) afterServe(p *proc, f *flight, resp kmsg.Response) {
-	if f.c.from != w.net.clientEnd() || p.node == nil || resp == nil || f.want.byHand {
+	if f.c.from != w.net.clientEnd() || p.node == nil || resp == nil {
 		return
 	}
 	if w.topicOf(p, f.want.topic, f.want.id) != f.seen.id {

@@ -57,7 +57,7 @@ func (w *World) begin(p *proc, j *job) {
 	if w.plan.DiskJitterUs > 0 && !w.calm {
 		at += w.rng.Int64N(w.plan.DiskJitterUs)
 	}
-	if chance(w.rng, 50) {
+	if !w.plan.Still && chance(w.rng, 50) {
 		d, ok := w.runOrder(p, j)
 		if !ok {
 			return

@@ -284,7 +284,7 @@ func (p *proc) setTrap(after int, power bool, rng *rand.Rand) {
 }
 
 func (w *World) emptyDisk(p *proc) {
-	p.mem = vfs.NewMem(vfs.MemOptions{})
+	p.mem = w.newDisk()
 	p.trap = nil
 	w.model.emptied(p)
 }

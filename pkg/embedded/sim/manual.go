@@ -2,6 +2,7 @@ package sim
 
 import (
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -60,6 +61,43 @@ func (w *World) endByHand(e End, how fate) {
 		w.tell("*** %s: %s", p.name, how)
 		w.end(p, how)
 	}
+}
+
+// PowerLossLeaving is PowerLoss, and rng decides what the disk keeps of what was not
+// synced: see NothingUnsynced.
+func (w *World) PowerLossLeaving(e End, rng *rand.Rand) {
+	drawn := w.rng
+	w.rng = rng
+	w.endByHand(e, powerLost)
+	w.rng = drawn
+}
+
+// lowest is the source of an rng that always draws the least.
+type lowest struct{}
+
+func (lowest) Uint64() uint64 { return 0 }
+
+// NothingUnsynced is the rng of a power loss that leaves what was synced, and nothing
+// else.
+func NothingUnsynced() *rand.Rand { return rand.New(lowest{}) }
+
+// CrashWithin makes a process end at the n-th change of its disk from now on, within an
+// order, or within its recovery if it is down. With rng the power fails then, else it
+// is killed. n 0 takes it back.
+func (w *World) CrashWithin(e End, n int, rng *rand.Rand) {
+	p := w.proc(e)
+	p.trap = nil
+	if n > 0 {
+		p.setTrap(n, rng != nil, rng)
+	}
+}
+
+// LettingArrive does something, and what is under way on the connections that it breaks
+// arrives all the same: a process may be dead, its last packets are not.
+func (w *World) LettingArrive(do func()) {
+	w.ghosts = true
+	do()
+	w.ghosts = false
 }
 
 // CleanStop asks a broker for a controlled shutdown, which takes its time: see Up.
@@ -152,6 +190,10 @@ func (w *World) DiskFault(e End, r vfs.Rule) (undo func()) {
 	return func() { w.undo(i) }
 }
 
+// AllowUnclean says that whoever moves the world asks for an unclean election: it is not
+// to be held against the controller.
+func (w *World) AllowUnclean() { w.model.uncleanAsked++ }
+
 // Call is a request that was sent by hand.
 type Call struct{ f *flight }
 
@@ -188,7 +230,7 @@ func (w *World) SendOn(conn int, to End, req kmsg.Request) *Call {
 
 func (w *World) sendOver(slot **conn, to End, req kmsg.Request) *Call {
 	end := w.endpoint(to)
-	f := &flight{req: req, want: want{byHand: true}}
+	f := &flight{req: req, want: wantOf(req)}
 	f.c = w.dial(slot, w.net.clientEnd(), w.hand.n, end, req.Key())
 	w.tell("*** sent to %s  %s", w.procs[end].name, describe(req))
 	answered := true
@@ -229,6 +271,15 @@ func (w *World) Step() bool { return w.err == nil && w.step() }
 // Check holds everything to all rules, as is done every few seconds anyhow.
 func (w *World) Check() error {
 	w.guard(w.checkAll)
+	return w.err
+}
+
+// Rest ends all faults, starts who is down, and waits for the cluster to come to rest:
+// the liveness rules, and a last look at everything.
+func (w *World) Rest() error {
+	if w.err == nil {
+		w.guard(w.comeToRest)
+	}
 	return w.err
 }
 
@@ -273,6 +324,15 @@ func (w *World) partNow(topic string, index int32) *part {
 // Node is a broker's node, nil while it is down.
 func (w *World) Node(e End) *node.Node { return w.proc(e).node }
 
+// HasAllMetadata reports whether a broker has applied all that the controller decided.
+func (w *World) HasAllMetadata(e End) bool {
+	n := w.Node(e)
+	return n != nil && n.MetadataOffset() >= w.model.images[len(w.model.images)-1].offset
+}
+
+// Disk is a process's disk, of one that is down too.
+func (w *World) Disk(e End) *vfs.Mem { return w.proc(e).mem }
+
 // Replica is a broker's replica of a partition and its log; false if it has none.
 // The log is to be read only.
 func (w *World) Replica(e End, topic string, index int32) (replica.Status, *storage.Log, bool) {
@@ -306,6 +366,28 @@ func (w *World) LogBytes(e End, topic string, index int32) ([]byte, error) {
 		o = nextOffset(out[before:])
 	}
 	return out, nil
+}
+
+// wantOf is what the checkers need to know of a request about one partition.
+func wantOf(req kmsg.Request) want {
+	wa := want{byHand: true}
+	switch req := req.(type) {
+	case *kmsg.ProduceRequest:
+		t := &req.Topics[0]
+		p := &t.Partitions[0]
+		wa.topic, wa.id, wa.index, wa.acks = t.Topic, t.TopicID, p.Partition, req.Acks
+		if b := record.Batch(p.Records); len(b) >= record.HeaderSize {
+			wa.sent = []sentBatch{{p.Partition, batch{last: Offset(b.LastOffset()), pid: b.ProducerID(), pepoch: b.ProducerEpoch(), seq: b.BaseSequence()}, nil}}
+		}
+	case *kmsg.FetchRequest:
+		t := &req.Topics[0]
+		wa.topic, wa.id, wa.index = t.Topic, t.TopicID, t.Partitions[0].Partition
+	case *kmsg.ListOffsetsRequest:
+		wa.topic, wa.index, wa.latest, wa.listedEpoch = req.Topics[0].Topic, req.Topics[0].Partitions[0].Partition, true, -1
+	case *kmsg.OffsetForLeaderEpochRequest:
+		wa.topic, wa.index = req.Topics[0].Topic, req.Topics[0].Partitions[0].Partition
+	}
+	return wa
 }
 
 func nextOffset(b []byte) Offset {

@@ -114,6 +114,9 @@ func (m *model) decided(b controller.Batch, after metadata.Image) {
 	}
 	w := m.w
 	w.hash.add(b.End())
+	if w.watch != nil {
+		w.watch.Decided(b, after)
+	}
 	before := m.newest()
 	m.images = append(m.images, imageAt{b.End(), after})
 	for _, rec := range b.Records {

@@ -163,7 +163,7 @@ func (w *World) arrive(e *event) {
 		return
 	}
 	if f.ghost {
-		if !f.late {
+		if !f.late && !w.plan.Still {
 			// It lies in a buffer for a while, and others overtake it.
 			f.late = true
 			e.at = w.now + w.rng.Int64N(oneOf(w.rng, 10*ms, 1*sec, 4*sec))
@@ -204,7 +204,21 @@ func (w *World) arrive(e *event) {
 }
 
 // retransmit draws when TCP sends again what was not acknowledged.
-func (w *World) retransmit() int64 { return 100*ms + w.rng.Int64N(400*ms) }
+func (w *World) retransmit() int64 {
+	if w.plan.Still {
+		return 100 * ms
+	}
+	return 100*ms + w.rng.Int64N(400*ms)
+}
+
+// survives draws whether a request that was under way when its connection was lost
+// is carried out all the same.
+func (w *World) survives(percent int) bool {
+	if w.plan.Still {
+		return w.ghosts
+	}
+	return chance(w.rng, percent)
+}
 
 // take hands a process a request.
 func (w *World) take(p *proc, f *flight) {
@@ -417,14 +431,14 @@ func (w *World) reset(c *conn, own bool) {
 		}
 		w.queue.push(event{at: at, kind: evLost, who: c.from, life: f.fromLife, f: f})
 		if !f.arrived && !w.calm {
-			f.ghost = chance(w.rng, 30)
+			f.ghost = w.survives(30)
 		}
 	}
 	c.out = nil
 	// What was read from the socket already is carried out; the rest is not.
 	kept := c.waiting[:0]
 	for _, f := range c.waiting {
-		if chance(w.rng, 50) {
+		if w.survives(50) {
 			kept = append(kept, f)
 		}
 	}

@@ -56,6 +56,12 @@ type Plan struct {
 	// Unclean allows elections that lose records, Reckless losses of disks that
 	// leave too few copies: what they void is not checked then.
 	Unclean, Reckless bool
+	// Still leaves nothing to chance: clocks run true, an order's effects are there
+	// when it ends, what was under way on a connection that is lost is lost, and TCP
+	// sends again every 100 ms.
+	Still bool
+	// RefuseOpen are disks that do not rename or remove what is open.
+	RefuseOpen bool
 	// OneWay: in the end, one broker hears the others no more, for good (L6).
 	OneWay bool
 }
@@ -65,7 +71,7 @@ type Plan struct {
 func QuietPlan() Plan {
 	return Plan{
 		Brokers: 3, ELR: true, MinISR: 2, SessionMs: 9000, Static: map[string]string{}, Topic: map[string]string{},
-		DelayUs: 1 * ms, TimeoutMs: 30_000, DiskUs: 100,
+		DelayUs: 1 * ms, TimeoutMs: 30_000, DiskUs: 100, Still: true,
 	}
 }
 

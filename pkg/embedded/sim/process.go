@@ -100,7 +100,10 @@ func (w *World) makeProcesses() {
 	for _, p := range w.procs {
 		p.conns = make([]*conn, int(w.net.n)*lanes)
 		p.clock = clock{startUs: 0, baseMs: w.rng.Int64N(1_000_000), ppm: w.rng.Int64N(401) - 200, wallMs: w.rng.Int64N(201) - 100}
-		p.mem = vfs.NewMem(vfs.MemOptions{})
+		if w.plan.Still {
+			p.clock = clock{}
+		}
+		p.mem = w.newDisk()
 	}
 	if b := w.plan.SlowMetadata; b > 0 {
 		w.broker(int32(b)).metadataUs = w.plan.SlowMetadataMs * ms
@@ -110,6 +113,8 @@ func (w *World) makeProcesses() {
 		w.start(p)
 	}
 }
+
+func (w *World) newDisk() *vfs.Mem { return vfs.NewMem(vfs.MemOptions{RefuseOpen: w.plan.RefuseOpen}) }
 
 // start starts a process on the disk that it has. One that cannot tries again
 // later.
@@ -220,6 +225,9 @@ func (w *World) carryOut(p *proc, effects []machine.Effect) {
 		case machine.Run:
 			w.order(p, e)
 		case machine.Note:
+			if w.watch != nil {
+				w.watch.Noted(p.name, e.Text)
+			}
 			if w.trace != nil {
 				w.tell("%s notes: %s", p.name, e.Text)
 			}
@@ -296,6 +304,9 @@ func (w *World) wake(e *event) {
 // stopped is the end of a process by its own hand.
 func (w *World) stopped(p *proc, err error) {
 	w.tell("%s has stopped: %v", p.name, err)
+	if w.watch != nil {
+		w.watch.Stopped(p.name, err)
+	}
 	how := failed
 	if err == nil {
 		how = stoppedCleanly

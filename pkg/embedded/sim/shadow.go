@@ -111,6 +111,9 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 	}
 	s := p.makeShadow(x)
 	s.touch()
+	if m.w.watch != nil {
+		m.w.watch.Stepped(End(p.id), np, in, out)
+	}
 	if m.w.trace != nil {
 		m.w.tell("  %s %s-%d: %s", p.name, np.Topic, np.Index, describeStep(in, out))
 	}

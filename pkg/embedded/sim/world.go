@@ -53,6 +53,10 @@ type World struct {
 	faults    []*fault // in force; nil where one has ended
 	model     model
 
+	// For worlds that are moved by hand: see watch.go and LettingArrive.
+	watch  *Watch
+	ghosts bool
+
 	effects []machine.Effect
 	stats   Stats
 	err     error

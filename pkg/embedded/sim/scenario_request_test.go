@@ -97,7 +97,7 @@ func (s *scenario) ask(broker End, req kmsg.Request) {
 	c := s.send(broker, req)
 	if p, ok := req.(*kmsg.ProduceRequest); ok && p.Acks == -1 {
 		topic, index := s.partition(0)
-		s.acked = append(s.acked, ackedWords{c, topic, index, s.words()[3:]})
+		s.acked = append(s.acked, ackedWords{c, topic, index, s.values()})
 	}
 	if name := s.str("as", ""); name != "" {
 		s.calls[name] = c
@@ -371,6 +371,17 @@ func (s *scenario) produceRequest() kmsg.Request {
 	return req
 }
 
+// values are those of the records of a produce: the words behind "produce t-0 to 1".
+func (s *scenario) values() []string {
+	values := s.words()[3:]
+	if n := s.num("size", 0); n > 0 {
+		for i, word := range values {
+			values[i] = (word + strings.Repeat(word[:1], int(n)))[:n]
+		}
+	}
+	return values
+}
+
 func (s *scenario) encode() []byte {
 	codecs := map[string]record.Codec{"none": record.None, "lz4": record.LZ4, "snappy": record.Snappy, "gzip": record.Gzip, "zstd": record.Zstd}
 	opts := record.Options{Codec: codecs[s.str("codec", "none")]}
@@ -383,16 +394,12 @@ func (s *scenario) encode() []byte {
 		p.Epoch += int16(s.num("bump", 0))
 		opts.Producer = &p
 	}
-	words := s.words()[3:]
 	times := strings.Split(s.str("ts", ""), ",")
 	b := record.NewBuilder(opts)
-	for i, word := range words {
-		e := record.Entry{TimestampMs: epochMs + s.w.NowMs(), Value: []byte(word)}
+	for i, value := range s.values() {
+		e := record.Entry{TimestampMs: epochMs + s.w.NowMs(), Value: []byte(value)}
 		if key := s.str("key", "null"); key != "null" {
 			e.Key = []byte(key)
-		}
-		if n := s.num("size", 0); n > 0 {
-			e.Value = []byte(strings.Repeat(word[:1], int(n)))
 		}
 		if i < len(times) && times[i] != "" {
 			ts, err := strconv.ParseInt(times[i], 10, 64)

@@ -297,10 +297,10 @@ func tellBatches(buf []byte) string {
 
 // ackedWords is a produce with acks=all.
 type ackedWords struct {
-	call  *Call
-	topic string
-	index int32
-	words []string
+	call   *Call
+	topic  string
+	index  int32
+	values []string
 }
 
 // checkAcked looks for each record that was acknowledged, in the leader's log.
@@ -329,16 +329,16 @@ func (s *scenario) checkAcked() {
 		if !ok || a.topic != topic || a.index != index || resp.Topics[0].Partitions[0].ErrorCode != 0 {
 			continue
 		}
-		for i, word := range a.words {
+		for i, value := range a.values {
 			o := resp.Topics[0].Partitions[0].BaseOffset + int64(i)
 			if o < int64(start) {
 				continue
 			}
 			total++
-			if there[o] == word {
+			if there[o] == value {
 				n++
 			} else {
-				s.printf("%q was acknowledged at %d, and there is %q\n", word, o, there[o])
+				s.printf("%.10q was acknowledged at %d, and there is %.10q\n", value, o, there[o])
 			}
 		}
 	}

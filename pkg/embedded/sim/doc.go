@@ -40,6 +40,13 @@
 //   - i01_*.go to i20_*.go, answers.go, final.go, liveness.go: the invariants
 //   - losses.go: which of them a lost disk excuses
 //
+// # Stories
+//
+// testdata/scenarios are public bug reports, told over a world that is moved by hand;
+// the table in ../DESIGN.md says which. Each can be followed event by event:
+//
+//	go test ./pkg/embedded/sim -run TestScenarios/e6 -v -scenario.trace
+//
 // What it does not do: bytes of the protocol (the structs of kmsg are carried as they
 // are), groups and transactions, and more than one controller.
 package sim

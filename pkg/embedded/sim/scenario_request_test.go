@@ -131,8 +131,6 @@ func (s *scenario) reply() {
 }
 
 // show tells an answer, the parts that matter.
-//
-//nolint:funlen // One case for each API.
 func (s *scenario) show(c *Call) {
 	switch resp := c.Response().(type) {
 	case nil:

@@ -55,6 +55,41 @@ func (s *scenario) rest(t *testing.T, path string) {
 	}
 }
 
+// TestScenariosAreInTheDesign holds the table of DESIGN.md to the stories: each is
+// there, and what is there is one.
+func TestScenariosAreInTheDesign(t *testing.T) {
+	t.Parallel()
+	design, err := os.ReadFile(filepath.Join("..", "DESIGN.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(design), "| case | report |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	told := map[string]bool{}
+	for _, line := range strings.Split(table, "\n") {
+		if cells := strings.Split(line, "|"); len(cells) > 4 {
+			for i, name := range strings.Split(cells[4], "`") {
+				if i%2 == 1 {
+					told[name] = true
+				}
+			}
+		}
+	}
+	files, err := os.ReadDir(filepath.Join("testdata", "scenarios"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if !told[f.Name()] {
+			t.Errorf("the story %s is not in the table of DESIGN.md", f.Name())
+		}
+		delete(told, f.Name())
+	}
+	for name := range told {
+		t.Errorf("DESIGN.md names a story %q that there is not", name)
+	}
+}
+
 // scenario is a story that is being told.
 type scenario struct {
 	t       *testing.T
@@ -86,8 +121,6 @@ func (s *scenario) command(d *datadriven.TestData) string {
 }
 
 // run has a line for each command, with an example.
-//
-//nolint:funlen // One case for each command.
 func (s *scenario) run() {
 	switch s.d.Cmd {
 	case "cluster": // cluster brokers=3 elr=off session=9000 racks refuse-open; lines: the brokers' configs

@@ -194,6 +194,8 @@ func (s *scenario) run() {
 		s.configs()
 	case "elections": // how many there were, and how many of them lost records
 		s.printf("unclean elections: %d\n", s.w.stats.Unclean)
+	case "spoil": // spoil 1 index timeindex: of a broker that is down, all such files point elsewhere
+		s.spoil()
 	case "remove-all": // remove-all 3: what a person does with a directory that is not needed any more
 		s.removeAll()
 	case "files": // files 1 segments: the directories of its logs
@@ -413,6 +415,39 @@ func (s *scenario) failDisk() {
 }
 
 var digits = regexp.MustCompile(`[0-9]+`)
+
+// spoil changes what each entry of an index points to a little.
+func (s *scenario) spoil() {
+	disk := s.w.Disk(s.broker(0))
+	infos, err := disk.ReadDir(".")
+	if err != nil {
+		s.d.Fatalf(s.t, "%v", err)
+	}
+	for _, dir := range infos {
+		files, err := disk.ReadDir(dir.Name)
+		if err != nil {
+			continue // a file
+		}
+		for _, f := range files {
+			if !slices.Contains(s.words()[1:], strings.TrimPrefix(filepath.Ext(f.Name), ".")) {
+				continue
+			}
+			name := dir.Name + "/" + f.Name
+			data, err := vfs.ReadFile(disk, name)
+			if err != nil {
+				s.d.Fatalf(s.t, "%v", err)
+			}
+			entry := map[string]int{"index": 8, "timeindex": 12}[strings.TrimPrefix(filepath.Ext(f.Name), ".")]
+			for i := entry - 1; i < len(data); i += entry {
+				data[i] ^= 0x0c
+			}
+			if err := vfs.WriteFile(disk, name, data); err != nil {
+				s.d.Fatalf(s.t, "%v", err)
+			}
+			s.printf("%s: %d bytes\n", name, len(data))
+		}
+	}
+}
 
 func (s *scenario) removeAll() {
 	disk := s.w.Disk(s.broker(0))

@@ -43,11 +43,10 @@ type seenPartition struct {
 	epoch    inspect.Opt[inspect.Epoch]
 	replicas []inspect.BrokerID
 	isr      []inspect.BrokerID
-	// clean are those whose election loses nothing that was committed: the last ISR
-	// that is known not to be empty, and the ELR. It is unsure where a leaderless
-	// partition has an ELR that was not told.
-	clean  []inspect.BrokerID
-	unsure bool
+	// clean are those whose election loses nothing that was committed: the ISR and
+	// the ELR. Where sure, there are no others; with an ELR it can be empty.
+	clean []inspect.BrokerID
+	sure  bool
 	// minISR is the effective minimum of the last whole look, 0 where unknown.
 	minISR           int32
 	shrinks, expands float64
@@ -183,12 +182,12 @@ func (c *isrChanges) compare(was *seenPartition, p *inspect.Partition, keepsELR 
 			c.unclean++
 		}
 	}
+	was.rememberClean(p, keepsELR)
 	was.known = true
 	was.leader, was.epoch, was.replicas, was.isr = p.Leader, p.LeaderEpoch, p.Replicas, p.ISR
 	if least, ok := p.MinInsyncReplicas.Get(); ok {
 		was.minISR = min(least, int32(len(p.Replicas)))
 	}
-	was.rememberClean(p, keepsELR)
 }
 
 // compareISR counts an event where a replica that is still assigned has left, and
@@ -220,8 +219,7 @@ func (c *isrChanges) compareISR(was *seenPartition, p *inspect.Partition) {
 func (c *isrChanges) isUnclean(was *seenPartition, p *inspect.Partition, keepsELR bool) bool {
 	switch {
 	case p.Leader == inspect.NoBroker, p.Leader == was.leader,
-		was.unsure,
-		len(was.clean) == 0,
+		!was.sure,
 		slices.Contains(was.clean, p.Leader):
 		return false
 	case !slices.Contains(was.replicas, p.Leader):
@@ -243,16 +241,20 @@ func (c *isrChanges) isUnclean(was *seenPartition, p *inspect.Partition, keepsEL
 	return !straight || !keepsELR || was.minISR > 0 && int32(len(was.isr)) >= was.minISR
 }
 
+// rememberClean comes before the rest of the look is remembered. A look that an
+// election falls into tells a leaderless partition and not its ELR, for that is asked
+// a moment later: what was told before stands. Within a leader epoch without a leader
+// replicas leave the ISR and the ELR, and none comes.
 func (was *seenPartition) rememberClean(p *inspect.Partition, keepsELR bool) {
 	elr, told := p.ELR.Get()
 	switch {
 	case p.Leader != inspect.NoBroker:
-		was.clean, was.unsure = p.ISR, false
+		was.clean, was.sure = p.ISR, len(p.ISR) > 0
 	case told:
-		was.clean, was.unsure = append(slices.Clone(p.ISR), elr...), false
+		was.clean, was.sure = append(slices.Clone(p.ISR), elr...), true
 	case keepsELR:
-		was.unsure = true
+		was.sure = was.sure && was.leader == inspect.NoBroker && p.LeaderEpoch.IsKnown() && p.LeaderEpoch == was.epoch
 	case len(p.ISR) > 0:
-		was.clean, was.unsure = p.ISR, false
+		was.clean, was.sure = p.ISR, true
 	}
 }

@@ -229,6 +229,65 @@ func TestOlderLooks(t *testing.T) {
 	}
 }
 
+// TestUncleanAfterLeaderless: a partition without a leader, and who leads it then. The
+// epochs are as a controller gives them: one more with every leader, and without one.
+func TestUncleanAfterLeaderless(t *testing.T) {
+	t.Parallel()
+	type look struct {
+		by     string
+		epoch  int
+		leader inspect.BrokerID // 0: none
+		isr    ids
+		elr    ids // nil: not told
+	}
+	before, alone, none := look{"b", 1, 2, ids{2, 3}, nil}, look{"a", 2, 2, ids{2}, nil}, ids{}
+	leaderless := func(by string, elr ids) look { return look{by, 3, 0, none, elr} }
+	led := func(by string, who inspect.BrokerID) look { return look{by, 4, who, ids{who}, nil} }
+	for _, tt := range []struct {
+		name    string
+		looks   []look
+		unclean float64
+	}{
+		{"plain", []look{alone, leaderless("a", ids{2}), led("a", 3), led("a", 3)}, 1},
+		{"the election falls into the last look without a leader", []look{
+			alone, leaderless("a", ids{2}), leaderless("a", ids{2}), leaderless("a", nil), led("a", 3), led("a", 3),
+		}, 1},
+		{"and another broker tells the leader", []look{
+			alone, leaderless("a", ids{2}), leaderless("b", nil), led("c", 3), led("a", 3), led("b", 3),
+		}, 1},
+		{"one that was paused tells what was before, first and in between", []look{
+			before, alone, leaderless("a", ids{2}), before, leaderless("a", ids{2}),
+			before, led("a", 3), leaderless("b", ids{2}), led("b", 3), led("a", 3),
+		}, 1},
+		{"no look without a leader", []look{alone, led("b", 3), led("a", 3)}, 1},
+		{"nobody eligible is left, and the last leader is taken", []look{
+			alone, leaderless("a", ids{2}), leaderless("a", none), led("a", 2),
+		}, 1},
+		{"nobody eligible is left, and another is taken", []look{leaderless("a", none), led("a", 3)}, 1},
+		{"from the ELR", []look{alone, leaderless("a", ids{2, 3}), leaderless("a", nil), led("a", 3)}, 0},
+		{"its leader comes back", []look{alone, leaderless("a", ids{2}), leaderless("a", nil), led("a", 2)}, 0},
+		{"the ELR was never told", []look{alone, leaderless("a", nil), leaderless("a", nil), led("a", 3)}, 0},
+		{"it was told of a time without a leader before", []look{
+			alone, leaderless("a", ids{2}), {"a", 5, 0, none, nil}, {"a", 6, 3, ids{3}, nil},
+		}, 0},
+		{"it is told again", []look{
+			alone, leaderless("a", ids{2}), {"a", 5, 0, none, nil}, {"a", 5, 0, none, ids{2}}, {"a", 6, 3, ids{3}, nil},
+		}, 1},
+		{"the leader is not alive, and still is the leader", []look{alone, {"a", 2, 0, ids{2}, nil}, {"a", 3, 3, ids{3}, nil}}, 0},
+		{"the first look knows nothing of before", []look{leaderless("a", nil), led("a", 3)}, 0},
+	} {
+		c := newISRChanges()
+		for i, l := range tt.looks {
+			s := seen{leader: l.leader, isr: l.isr, elr: l.elr, replicas: ids{2, 3}, min: 1}.look(i, true)
+			s.ToldBy, s.Topics[0].Partitions[0].LeaderEpoch = l.by, inspect.Known(inspect.Epoch(l.epoch))
+			c.look(s, time.Minute)
+		}
+		if c.unclean != tt.unclean {
+			t.Errorf("%s: got %v unclean elections, want %v", tt.name, c.unclean, tt.unclean)
+		}
+	}
+}
+
 // TestOlderForGood: a state that stays older is what there is, and nothing is counted
 // by it. A topic that was created anew is none.
 func TestOlderForGood(t *testing.T) {

@@ -60,9 +60,15 @@ deps-if-possible:
 build: ## build bin/kafkaops
 	CGO_ENABLED=0 go build -trimpath -ldflags '$(LDFLAGS)' -o bin/kafkaops ./cmd/kafkaops
 
+# The simulation has one goroutine a world: the race detector sees little of it, and
+# makes it some times slower. So few seeds are run with it, and thousands without.
+SIM := ./pkg/embedded/sim
+WITH_SIM := $(filter ./... ./pkg/... ./pkg/embedded/... $(SIM),$(PKG))
+
 .PHONY: test
 test: deps-if-possible ## run all tests that fit ten minutes, with the race detector; PKG= and RUN= select
 	go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(PKG) | go run ./internal/testreport
+	$(if $(WITH_SIM),go test -json -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(SIM) | go run ./internal/testreport)
 
 .PHONY: test-all
 test-all: deps-if-possible ## run the long tests too, up to an hour, on older versions of Kafka as well

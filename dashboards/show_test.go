@@ -85,7 +85,10 @@ type consumer struct {
 func consume(t *testing.T, c *kafkatest.Cluster, group, topic string, perSecond int) *consumer {
 	t.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(c.Bootstrap()...), kgo.ConsumerGroup(group), kgo.ConsumeTopics(topic),
-		kgo.AutoCommitInterval(500*time.Millisecond), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+		kgo.AutoCommitInterval(500*time.Millisecond), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		// 45, 3 and 10 s by default, and time runs faster here. A group whose coordinator is
+		// paused stands still for more than a minute with those, and half a minute with these.
+		kgo.SessionTimeout(10*time.Second), kgo.HeartbeatInterval(time.Second), kgo.RequestTimeoutOverhead(3*time.Second))
 	if err != nil {
 		t.Fatal(err)
 	}

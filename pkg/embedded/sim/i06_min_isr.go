@@ -20,8 +20,12 @@ func (w *World) checkMinISR(s *shadow, e replica.ProduceReply) {
 		// A change of the settings or of the assignment that waits for the disk is not
 		// in force yet: the laxer one counts.
 		want := min(s.minISR, s.wasMin, max(s.replicas, 1), max(s.wasOf, 1))
-		// The ISR may have changed within the step, after the acknowledgement.
-		if st := s.r.Status(); st.Role == replica.Leader && max(len(st.ISR), len(s.status.ISR)) < want {
+		// The ISR may have changed within the step, before the acknowledgement and after.
+		st, most := s.r.Status(), len(s.status.ISR)
+		for pe := max(s.status.PartitionEpoch, 0); pe <= st.PartitionEpoch && int(pe) < len(s.part.isr); pe++ {
+			most = max(most, len(s.part.isr[pe]))
+		}
+		if st.Role == replica.Leader && most < want {
 			w.fail("I6", "%s %s-%d: acknowledges acks=all with ISR %v, and min.insync.replicas is %d", s.p.name, s.part.topic, s.part.index, st.ISR, want)
 		}
 	case replica.NotEnoughReplicas:

@@ -103,13 +103,19 @@ func (p *producer) anyLane() *outLane {
 		return nil
 	}
 	for _, l := range p.lanes {
-		if l.index == index && l.id == t.id {
+		if l.index == index && p.is(l, t) {
 			return l
 		}
 	}
 	l := &outLane{topic: t.name, id: t.id, index: index}
 	p.lanes = append(p.lanes, l)
 	return l
+}
+
+// is reports whether a lane is that of a topic: to who goes by names, one that was
+// made anew is the same, and its sequences go on.
+func (p *producer) is(l *outLane, t *topicView) bool {
+	return l.id == t.id || !p.byID && l.topic == t.name
 }
 
 func (p *producer) newBatch(l *outLane) *outBatch {
@@ -150,7 +156,7 @@ func (p *producer) flush(l *outLane) {
 
 func (p *producer) sendBatch(b *outBatch) {
 	l, w := b.lane, p.c.w
-	i := slices.IndexFunc(p.c.topics, func(t topicView) bool { return t.id == l.id })
+	i := slices.IndexFunc(p.c.topics, func(t topicView) bool { return p.is(l, &t) })
 	if i < 0 || int(l.index) >= len(p.c.topics[i].leaders) {
 		// The topic is gone, as far as this client knows.
 		p.c.lookAgain()
@@ -160,6 +166,7 @@ func (p *producer) sendBatch(b *outBatch) {
 		b.notUs = w.now + 100*ms
 		return
 	}
+	l.id = p.c.topics[i].id
 	req := kmsg.NewPtrProduceRequest()
 	req.Version, req.Acks, req.TimeoutMillis = 9, b.acks, int32(oneOf(w.rng, 100, 1000, 5000))
 	topic := kmsg.NewProduceRequestTopic()

@@ -44,6 +44,9 @@ func TestSeeds(t *testing.T) {
 					r := runSeed(t, seed)
 					events[shard] += r.Events
 					stats[shard].Add(r.Stats)
+					if done := seed - *flagFrom; done > 0 && done%20_000 == 0 { // of a long search
+						fmt.Fprintf(os.Stderr, "%d seeds, %.0f a minute\n", done, float64(done)/time.Since(start).Minutes())
+					}
 				}
 			})
 		}
@@ -53,7 +56,8 @@ func TestSeeds(t *testing.T) {
 		all += events[shard]
 		sum.Add(stats[shard])
 	}
-	t.Logf("%d seeds of %d events in %v: %+v", n, all/max(n, 1), time.Since(start).Round(time.Millisecond), sum)
+	took := time.Since(start)
+	t.Logf("%d seeds of %d events in %v, %.0f a minute: %+v", n, all/max(n, 1), took.Round(time.Millisecond), float64(n)/took.Minutes(), sum)
 }
 
 // runSeed runs a seed and tells what is wrong with it.

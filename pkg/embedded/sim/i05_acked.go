@@ -87,7 +87,7 @@ func (w *World) checkAck(p *proc, x *part, acks int16, sent *batch, base int64) 
 		return
 	}
 	// Append, sync if the policy asks for it, reply.
-	if unsynced := int64(b.last + 1 - s.log.Flushed()); s.flush > 0 && s.wasFlush > 0 && b.epoch == int32(s.status.LeaderEpoch) && unsynced >= max(s.flush, s.wasFlush) {
+	if unsynced := int64(b.last + 1 - s.log.Flushed()); s.flush > 0 && b.base >= s.flushFrom && b.epoch == int32(s.status.LeaderEpoch) && unsynced >= s.flush {
 		w.fail("I5", "%s %s-%d: acknowledges the batch at %d to %d with %d records not synced, and flush.messages is %d",
 			p.name, x.topic, x.index, b.base, b.last, unsynced, s.flush)
 	}

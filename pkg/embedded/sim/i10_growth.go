@@ -29,10 +29,10 @@ func (w *World) checkProposal(s *shadow, e replica.AlterPartition) {
 		if f == nil || b.state == dead || b.node == nil || m.BrokerEpoch != b.node.BrokerEpoch() || f.r == nil || f.cut {
 			continue // it has changed since it fetched; the controller will see
 		}
-		need := max(st.HW, epochStart(s))
+		need := max(s.hwNow, epochStart(s))
 		if f.end < need && f.status.LeaderEpoch == st.LeaderEpoch {
 			w.fail("I10", "%s proposes broker %d for the ISR of %s-%d: its log ends at %d, HW and epoch start are %d and %d",
-				s.p.name, m.ID, x.topic, x.index, f.end, st.HW, epochStart(s))
+				s.p.name, m.ID, x.topic, x.index, f.end, s.hwNow, epochStart(s))
 		}
 	}
 }

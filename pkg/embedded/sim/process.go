@@ -354,7 +354,9 @@ func (w *World) end(p *proc, how fate) {
 	w.hash.add(int64(how))
 	w.model.died(p, how)
 	switch how {
-	case powerLost:
+	case powerLost, failed:
+		// After a sync that failed nobody knows what of the page cache is durable: the
+		// next process finds what the disk has, as after a reboot.
 		after := p.mem.CrashClone(w.rng)
 		p.abandon()
 		p.mem = after

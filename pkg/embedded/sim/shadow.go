@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"slices"
 	"sort"
 
@@ -61,7 +62,9 @@ type shadow struct {
 	seenHW           Offset // of a leader, within seenEpoch
 	seenEpoch        replica.Epoch
 	minISR, wasMin   int
-	flush, wasFlush  int64 // flush.messages, 0 for never
+	flush            int64  // flush.messages, 0 for never
+	flushFrom        Offset // from where on it has been in force
+	hwNow            Offset // the HW, as the effects of a step are told one by one
 	replicas, wasOf  int
 	waiting          map[replica.Token]bool // produces with acks=all; true once appended
 
@@ -128,7 +131,7 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 		}
 	case replica.Configure:
 		s.wasMin, s.minISR = min(s.wasMin, s.minISR), in.Settings.MinISR
-		s.wasFlush, s.flush = s.flush, in.Settings.FlushMessages
+		s.flush, s.flushFrom = in.Settings.FlushMessages, math.MaxInt64
 	case replica.Partition:
 		s.wasOf, s.replicas = min(s.wasOf, s.replicas), len(in.Replicas)
 	}
@@ -141,6 +144,7 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 		case replica.Truncate:
 			s.cutting, s.cutTo, s.restart = true, e.To, e.Restart
 		case replica.HWMoved:
+			s.hwNow = e.HW
 			m.w.checkHWMoved(s, e.HW)
 			if s.led {
 				s.ledHW = e.HW
@@ -212,14 +216,16 @@ func (w *World) look(s *shadow) {
 		s.minISR = topicMinISR(s.p.node.Image(), s.part.topic)
 		s.wasMin = s.minISR
 		s.flush = topicFlush(s.p.node.Image(), s.part.topic)
-		s.wasFlush = s.flush
+		s.flushFrom = math.MaxInt64
 		clear(s.waiting)
 		s.led, s.ledHW = s.becameLeader, 0
 	}
 	before := s.status
 	s.status = r.Status()
+	s.hwNow = s.status.HW
 	if !s.status.Busy { // what has waited for the disk is in force
 		s.wasMin, s.wasOf = s.minISR, s.replicas
+		s.flushFrom = min(s.flushFrom, s.status.LEO)
 	}
 	s.ledEpoch = s.status.LeaderEpoch
 	if before.Role == replica.Leader && s.status.Role != replica.Leader {

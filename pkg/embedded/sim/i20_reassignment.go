@@ -35,14 +35,14 @@ func (m *model) checkReassignment(x *part, old *kraft.Partition) {
 	}
 }
 
-// uncleanRevert: where a move is cancelled whose ISR are all replicas that it added,
+// uncleanRevert: where a move is cancelled whose ISR is empty or all replicas that it added,
 // the first of the others becomes the ISR, records or not; topics must allow for
 // unclean elections (PartitionReassignmentRevert).
 func (m *model) uncleanRevert(x *part, old *kraft.Partition, before metadata.Image) bool {
 	now := x.reg
 	added := func(id int32) bool { return slices.Contains(old.AddingReplicas, id) }
 	stays := func(id int32) bool { return !added(id) }
-	if len(old.AddingReplicas) == 0 || len(now.AddingReplicas) > 0 || len(old.ISR) == 0 || len(now.ISR) == 0 ||
+	if len(old.AddingReplicas) == 0 || len(now.AddingReplicas) > 0 || len(now.ISR) == 0 ||
 		slices.ContainsFunc(old.ISR, stays) || slices.ContainsFunc(now.ISR, added) {
 		return false
 	}

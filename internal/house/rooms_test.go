@@ -19,6 +19,7 @@ var rooms = []room{
 	{dir: "internal/kafkatest/certs"},
 	{dir: "internal/kafkatest", ours: []string{"internal/kafkatest/certs"}},
 	{dir: "internal/kafkatest/fetch", ours: []string{"internal/kafkatest"}},
+	{dir: "internal/mutants"},
 
 	// Rules and formats that several rooms share.
 	{dir: "internal/isrrule", pure: true},

@@ -48,7 +48,9 @@ type seenPartition struct {
 	clean []inspect.BrokerID
 	sure  bool
 	// minISR is the effective minimum of the last whole look, 0 where unknown.
-	minISR           int32
+	minISR int32
+	// neverUnclean: by the last whole look, unclean.leader.election.enable is false.
+	neverUnclean     bool
 	shrinks, expands float64
 }
 
@@ -132,6 +134,9 @@ func (c *isrChanges) look(s *inspect.Snapshot, gap time.Duration) {
 		for j := range t.Partitions {
 			p := &t.Partitions[j]
 			if was := seen.partition(p.Index); !another || !was.differs(p) {
+				if may, told := t.UncleanElection.Get(); told {
+					was.neverUnclean = !may
+				}
 				c.compare(was, p, s.KeepsELR.Or(false))
 			}
 		}
@@ -235,10 +240,14 @@ func (c *isrChanges) isUnclean(was *seenPartition, p *inspect.Partition, keepsEL
 			return false // a reassignment took it away, and not before another had joined
 		}
 	}
+	if was.leader == inspect.NoBroker {
+		return true
+	}
 	// A leader that went straight to another leaves no time to ask for the ELR,
-	// which is empty only as long as the ISR has its minimum.
-	straight := was.leader != inspect.NoBroker
-	return !straight || !keepsELR || was.minISR > 0 && int32(len(was.isr)) >= was.minISR
+	// which is empty only as long as the ISR has its minimum. And where no unclean
+	// election is allowed a partition stays without a leader until somebody asks for
+	// one: this leader has joined the ISR since the last look, and then been elected.
+	return !was.neverUnclean && (!keepsELR || was.minISR > 0 && int32(len(was.isr)) >= was.minISR)
 }
 
 // rememberClean comes before the rest of the look is remembered. A look that an

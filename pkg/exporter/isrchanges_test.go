@@ -17,6 +17,7 @@ type seen struct {
 	min      int32
 	topic    string // id
 	missing  bool
+	unclean  inspect.Opt[bool]
 }
 
 type ids = []inspect.BrokerID
@@ -47,7 +48,7 @@ func (l seen) look(i int, keepsELR bool) *inspect.Snapshot {
 	if id == "" {
 		id = "first"
 	}
-	s.Topics = []inspect.Topic{{Name: "t", ID: inspect.Known(id), Partitions: []inspect.Partition{p}}}
+	s.Topics = []inspect.Topic{{Name: "t", ID: inspect.Known(id), UncleanElection: l.unclean, Partitions: []inspect.Partition{p}}}
 	return s
 }
 
@@ -285,6 +286,41 @@ func TestUncleanAfterLeaderless(t *testing.T) {
 		if c.unclean != tt.unclean {
 			t.Errorf("%s: got %v unclean elections, want %v", tt.name, c.unclean, tt.unclean)
 		}
+	}
+}
+
+// TestUncleanStraight: a leader that goes and one that comes, with no look in between.
+// Where no unclean election is allowed, who comes had joined the ISR before: a broker
+// of a rolling restart, and the next one that is stopped at once.
+func TestUncleanStraight(t *testing.T) {
+	t.Parallel()
+	yes, no, unknown := inspect.Known(true), inspect.Known(false), inspect.Unknown[bool]()
+	for _, tt := range []struct {
+		name    string
+		configs []inspect.Opt[bool] // at each look
+		unclean float64
+	}{
+		{"allowed", []inspect.Opt[bool]{yes, yes}, 1},
+		{"not allowed", []inspect.Opt[bool]{no, no}, 0},
+		{"not allowed, as a sample does not tell", []inspect.Opt[bool]{no, unknown}, 0},
+		{"not known", []inspect.Opt[bool]{unknown, unknown}, 1},
+		{"allowed since", []inspect.Opt[bool]{no, yes}, 1},
+	} {
+		c := newISRChanges()
+		for i, may := range tt.configs {
+			leader := inspect.BrokerID(2 + i)
+			c.look(seen{leader: leader, isr: ids{leader}, replicas: ids{2, 3}, min: 1, unclean: may}.look(i, true), time.Minute)
+		}
+		if c.unclean != tt.unclean {
+			t.Errorf("%s: got %v unclean elections, want %v", tt.name, c.unclean, tt.unclean)
+		}
+	}
+	c := newISRChanges()
+	for i, l := range []seen{{leader: 2, isr: ids{2}, unclean: no}, {isr: ids{}, elr: ids{2}, unclean: no}, {leader: 3, isr: ids{3}, unclean: no}} {
+		c.look(l.look(i, true), time.Minute)
+	}
+	if c.unclean != 1 {
+		t.Errorf("asked for by an administrator: got %v unclean elections, want 1", c.unclean)
 	}
 }
 

@@ -182,6 +182,9 @@ type Topic struct {
 	// MinInsyncReplicas is min.insync.replicas in force for the topic; unknown
 	// where DescribeConfigs was refused or not answered.
 	MinInsyncReplicas Opt[int32]
+	// UncleanElection is unclean.leader.election.enable in force for the topic; it
+	// comes and stays away with MinInsyncReplicas.
+	UncleanElection Opt[bool]
 	// Configs is known with [PartConfigs].
 	Configs Opt[[]Config]
 	// Operations are those that the credentials may use the topic with (KIP-430),

@@ -160,6 +160,22 @@ func TestConfigWithoutValue(t *testing.T) {
 	}
 }
 
+// TestUncleanElection: whether a topic allows unclean elections comes with its minimum.
+func TestUncleanElection(t *testing.T) {
+	t.Parallel()
+	m := fakekafka.NewModel(1)
+	for _, value := range []string{"false", "true"} {
+		m.AddTopic(value, 1, 1).Configs = map[string]string{"unclean.leader.election.enable": value}
+	}
+	m.AddTopic("untold", 1, 1)
+	s := snapshot(t, fakekafka.Start(t, m).Bootstrap(), inspect.PartELR, ample)
+	for i, want := range []inspect.Opt[bool]{inspect.Known(false), inspect.Known(true), inspect.Unknown[bool]()} {
+		if topic := &s.Topics[i]; topic.UncleanElection != want || !topic.MinInsyncReplicas.IsKnown() {
+			t.Errorf("%s: got %v, min ISR %s; want %v and a known one", topic.Name, topic.UncleanElection, topic.MinInsyncReplicas, want)
+		}
+	}
+}
+
 // TestAddressFailsHalfWay: what an address could not answer is no failure where
 // the next one answers it all.
 func TestAddressFailsHalfWay(t *testing.T) {

@@ -10,10 +10,14 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 )
 
-const minInsyncReplicas = "min.insync.replicas"
+const (
+	minInsyncReplicas = "min.insync.replicas"
+	uncleanElection   = "unclean.leader.election.enable"
+)
 
-// minInsyncReplicas asks the value in force of one config for every topic, in
-// one request: brokers answer topic configs from metadata, defaults included.
+// minInsyncReplicas asks the value in force of two configs for every topic, in
+// one request: brokers answer topic configs from metadata, defaults included. What
+// is lost without the answer is told of the one that verdicts need.
 func (p *pass) minInsyncReplicas(ctx context.Context, boot *connect.Conn) {
 	if p.noPartitions() {
 		return
@@ -28,7 +32,7 @@ func (p *pass) minInsyncReplicas(ctx context.Context, boot *connect.Conn) {
 	for i := range p.snap.Topics {
 		if t := &p.snap.Topics[i]; len(t.Partitions) > 0 {
 			req.Resources = append(req.Resources, &sarama.ConfigResource{
-				Type: sarama.TopicResource, Name: t.Name, ConfigNames: []string{minInsyncReplicas},
+				Type: sarama.TopicResource, Name: t.Name, ConfigNames: []string{minInsyncReplicas, uncleanElection},
 			})
 		}
 	}
@@ -43,7 +47,7 @@ func (p *pass) minInsyncReplicas(ctx context.Context, boot *connect.Conn) {
 		p.fail(f)
 		return
 	}
-	values := map[string]int32{}
+	values, unclean := map[string]int32{}, map[string]bool{}
 	refused := newRefusals()
 	for _, r := range resp.Resources {
 		if r.ErrorCode != 0 {
@@ -55,9 +59,12 @@ func (p *pass) minInsyncReplicas(ctx context.Context, boot *connect.Conn) {
 			if n, err := strconv.ParseInt(entry.Value, 10, 32); err == nil && n >= 1 && entry.Name == minInsyncReplicas {
 				values[r.Name] = int32(n)
 			}
+			if may, err := strconv.ParseBool(entry.Value); err == nil && entry.Name == uncleanElection {
+				unclean[r.Name] = may
+			}
 		}
 	}
-	p.setMinInsyncReplicas(values)
+	p.setConfigs(values, unclean)
 	p.tellNoValue(values, resp, boot.Addr())
 	for _, r := range refused.sorted() {
 		f := refusal(nobody, boot.Addr(), request, r.code)
@@ -89,10 +96,13 @@ func (p *pass) tellNoValue(values map[string]int32, resp *sarama.DescribeConfigs
 	}
 }
 
-func (p *pass) setMinInsyncReplicas(values map[string]int32) {
+func (p *pass) setConfigs(least map[string]int32, unclean map[string]bool) {
 	for i := range p.snap.Topics {
 		t := &p.snap.Topics[i]
-		n, ok := values[t.Name]
+		if may, ok := unclean[t.Name]; ok {
+			t.UncleanElection = inspect.Known(may)
+		}
+		n, ok := least[t.Name]
 		if !ok {
 			continue
 		}

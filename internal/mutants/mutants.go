@@ -106,6 +106,19 @@ func (m Mutant) Apply(t testing.TB) string {
 	return strings.Replace(string(data), m.before, m.after, 1)
 }
 
+// MustApply reads a list and applies each of it, so that the list keeps up with the
+// code. It has to be least long.
+func MustApply(t testing.TB, path string, least int) {
+	t.Helper()
+	list := Read(t, path)
+	if len(list) < least {
+		t.Errorf("only %d mutants", len(list))
+	}
+	for _, m := range list {
+		m.Apply(t)
+	}
+}
+
 // Test runs `go test` with the rule broken and returns what it said. An error alone
 // does not say that a test failed: the broken code may not compile.
 func (m Mutant) Test(t testing.TB, args ...string) ([]byte, error) {

@@ -14,13 +14,7 @@ const mutantList = "testdata/mutants.txt"
 // up with the code.
 func TestMutantsApply(t *testing.T) {
 	t.Parallel()
-	list := mutants.Read(t, mutantList)
-	if len(list) < 90 {
-		t.Errorf("only %d mutants", len(list))
-	}
-	for _, m := range list {
-		m.Apply(t)
-	}
+	mutants.MustApply(t, mutantList, 90)
 }
 
 // TestMutantsAreCaught breaks each rule and runs the tests of this package and

@@ -17,12 +17,8 @@ func (w *World) checkListed(p *proc, f *flight, resp *kmsg.ListOffsetsResponse) 
 		return
 	}
 	q, a := &req.Topics[0].Partitions[0], &resp.Topics[0].Partitions[0]
-	x := w.model.part(f.seen.id, q.Partition)
-	if x == nil {
-		return
-	}
-	s := p.shadowOf(x)
-	if s == nil || s.r == nil || !w.checkFencing(s, "ListOffsets", q.CurrentLeaderEpoch, a.ErrorCode) {
+	x, s := w.answered(p, f, q.Partition)
+	if s == nil || !w.checkFencing(s, "ListOffsets", q.CurrentLeaderEpoch, a.ErrorCode) {
 		return
 	}
 	o, st := Offset(a.Offset), &s.status
@@ -120,6 +116,19 @@ func fetchAll(from, upTo Offset) storage.Fetch {
 	return storage.Fetch{From: from, UpTo: upTo, MaxBytes: 1 << 20, MinOne: true}
 }
 
+// answered is the partition that was asked about, and its replica at who answered; a
+// nil one where there is nothing to compare with.
+func (w *World) answered(p *proc, f *flight, partition int32) (*part, *shadow) {
+	x := w.model.part(f.seen.id, partition)
+	if x == nil {
+		return nil, nil
+	}
+	if s := p.shadowOf(x); s != nil && s.r != nil {
+		return x, s
+	}
+	return x, nil
+}
+
 // checkEpochEnd compares OffsetForLeaderEpoch with the log.
 func (w *World) checkEpochEnd(p *proc, f *flight, resp *kmsg.OffsetForLeaderEpochResponse) {
 	req := f.req.(*kmsg.OffsetForLeaderEpochRequest)
@@ -127,12 +136,8 @@ func (w *World) checkEpochEnd(p *proc, f *flight, resp *kmsg.OffsetForLeaderEpoc
 		return
 	}
 	q, a := &req.Topics[0].Partitions[0], &resp.Topics[0].Partitions[0]
-	x := w.model.part(f.seen.id, q.Partition)
-	if x == nil {
-		return
-	}
-	s := p.shadowOf(x)
-	if s == nil || s.r == nil || !w.checkFencing(s, "OffsetForLeaderEpoch", q.CurrentLeaderEpoch, a.ErrorCode) {
+	x, s := w.answered(p, f, q.Partition)
+	if s == nil || !w.checkFencing(s, "OffsetForLeaderEpoch", q.CurrentLeaderEpoch, a.ErrorCode) {
 		return
 	}
 	if s.status.Role != replica.Leader {

@@ -15,13 +15,7 @@ const mutantList = "testdata/mutants.txt"
 // TestMutantsApply: every patch of testdata/mutants.txt still has its place.
 func TestMutantsApply(t *testing.T) {
 	t.Parallel()
-	list := mutants.Read(t, mutantList)
-	if len(list) < 40 {
-		t.Errorf("only %d mutants", len(list))
-	}
-	for _, m := range list {
-		m.Apply(t)
-	}
+	mutants.MustApply(t, mutantList, 40)
 }
 
 // mutantSeeds is within how many seeds a mutant has to fall.

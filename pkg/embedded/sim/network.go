@@ -278,11 +278,7 @@ func (n *network) served(t machine.Token) *flight {
 func (w *World) serve(e *event) {
 	c := e.c
 	p := w.procs[c.to]
-	if p.life != c.toLife || p.state == dead {
-		return
-	}
-	if p.state == paused {
-		p.backlog = append(p.backlog, *e)
+	if !p.takes(e, c.toLife) {
 		return
 	}
 	if c.serving != nil || len(c.waiting) == 0 {
@@ -360,11 +356,7 @@ func (w *World) answer(e *event) {
 		return
 	}
 	p := w.procs[c.from]
-	if p.life != f.fromLife || p.state == dead {
-		return
-	}
-	if p.state == paused {
-		p.backlog = append(p.backlog, *e)
+	if !p.takes(e, f.fromLife) {
 		return
 	}
 	c.answered++
@@ -393,11 +385,7 @@ func (w *World) lost(e *event) {
 		return
 	}
 	p := w.procs[c.from]
-	if p.life != f.fromLife || p.state == dead {
-		return
-	}
-	if p.state == paused {
-		p.backlog = append(p.backlog, *e)
+	if !p.takes(e, f.fromLife) {
 		return
 	}
 	w.count(&w.stats.Delivered, evLost, p.end)
@@ -451,11 +439,7 @@ func (w *World) reset(c *conn, own bool) {
 // closed tells a process that a connection has ended.
 func (w *World) closed(e *event) {
 	p := w.procs[e.c.to]
-	if p.life != e.c.toLife || p.state == dead {
-		return
-	}
-	if p.state == paused {
-		p.backlog = append(p.backlog, *e)
+	if !p.takes(e, e.c.toLife) {
 		return
 	}
 	w.count(&w.stats.Delivered, evClosed, p.end)
@@ -508,11 +492,7 @@ func (w *World) timeout(e *event) {
 		o = &w.clients[e.who-w.net.n].outbox
 	} else {
 		p := w.procs[e.who]
-		if p.life != e.life || p.state == dead {
-			return
-		}
-		if p.state == paused {
-			p.backlog = append(p.backlog, *e)
+		if !p.takes(e, e.life) {
 			return
 		}
 		o = &p.outbox

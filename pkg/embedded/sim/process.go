@@ -280,13 +280,22 @@ func (p *proc) rewake() {
 	p.w.queue.push(event{at: at, kind: evWake, who: p.end, life: p.life})
 }
 
-func (w *World) wake(e *event) {
-	p := w.procs[e.who]
-	if p.life != e.life || p.state == dead || p.wakeAt != e.at {
-		return
+// takes reports whether the process takes in what was meant for one of its lives. What
+// reaches one that is paused waits until it goes on.
+func (p *proc) takes(e *event, life uint32) bool {
+	if p.life != life || p.state == dead {
+		return false
 	}
 	if p.state == paused {
 		p.backlog = append(p.backlog, *e)
+		return false
+	}
+	return true
+}
+
+func (w *World) wake(e *event) {
+	p := w.procs[e.who]
+	if p.wakeAt != e.at || !p.takes(e, e.life) {
 		return
 	}
 	p.wakeAt = 0

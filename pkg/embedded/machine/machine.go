@@ -68,7 +68,11 @@ type (
 		// Conn tells connections apart, for what a node remembers of one, and for
 		// Closed.
 		Conn uint64
-		Body kmsg.Request
+		// ClientID is the request header's client id, "" where it has none. ClientHost
+		// is the address of the client as Kafka writes it, like "/127.0.0.1". Groups show
+		// both to people.
+		ClientID, ClientHost string
+		Body                 kmsg.Request
 	}
 	// Closed says that a connection has ended. Its requests are carried out all the
 	// same; nobody waits for their replies.

@@ -66,10 +66,11 @@ var rooms = []room{
 	{dir: "pkg/embedded/node", ours: []string{
 		"internal/kraft", "pkg/embedded/group", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
 		"pkg/embedded/record", "pkg/embedded/replica", "pkg/embedded/storage", "pkg/embedded/txn", "pkg/embedded/vfs",
+		"pkg/embedded/wire",
 	}, pure: true},
 	{dir: "pkg/embedded/quorum", ours: []string{
 		"internal/kraft", "pkg/embedded/controller", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
-		"pkg/embedded/record", "pkg/embedded/storage", "pkg/embedded/vfs",
+		"pkg/embedded/record", "pkg/embedded/storage", "pkg/embedded/vfs", "pkg/embedded/wire",
 	}, pure: true},
 	{dir: "pkg/embedded/broker", ours: []string{
 		"pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/storage", "pkg/embedded/vfs",
@@ -136,6 +137,11 @@ var libraries = []library{
 			"internal/fakekafka", "pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/sim",
 			"pkg/embedded/wire",
 		}, clientRooms...),
+	},
+	{
+		what:     "the versions of Kafka's releases",
+		prefixes: []string{"github.com/twmb/franz-go/pkg/kversion"},
+		rooms:    append([]string{"pkg/embedded/wire"}, clientRooms...),
 	},
 	{
 		what:     "Kafka's error codes",

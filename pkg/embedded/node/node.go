@@ -13,6 +13,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
+	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
 
 // Options are what a broker is started with.
@@ -30,6 +31,9 @@ type Options struct {
 	// Static are configs of the broker's file by their Kafka names. What is not
 	// there has Kafka's default; an unknown name is an error of Open.
 	Static map[string]string
+	// APIs are what clients may ask; the zero value is all. Other brokers are answered
+	// in any version.
+	APIs wire.APIs
 	// Observe, if set, is called after each step of a replica, before its effects
 	// are carried out. It must not call into the node.
 	Observe func(p Partition, in replica.Input, out []replica.Effect)

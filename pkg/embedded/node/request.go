@@ -7,44 +7,33 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
+	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
 
-// served reports whether the API is served in the request's version: those of
-// Kafka 4.4, less what needs a coordinator.
-func served(req kmsg.Request) bool {
-	lowest, highest := int16(0), req.MaxVersion()
-	switch req.(type) {
-	case *kmsg.ProduceRequest:
-		lowest = 3
-	case *kmsg.FetchRequest:
-		lowest = 4
-	case *kmsg.ListOffsetsRequest:
-		lowest = 1
-	case *kmsg.OffsetForLeaderEpochRequest:
-		lowest = 2
-	case *kmsg.MetadataRequest, *kmsg.InitProducerIDRequest, *kmsg.DeleteRecordsRequest, *kmsg.ListPartitionReassignmentsRequest:
-	default:
-		return controllers(req) && within(req.GetVersion(), 0, highest)
-	}
-	return within(req.GetVersion(), lowest, highest)
-}
-
-// controllers are the requests that only the controller can answer.
-func controllers(req kmsg.Request) bool {
-	switch req.(type) {
-	case *kmsg.CreateTopicsRequest, *kmsg.DeleteTopicsRequest, *kmsg.CreatePartitionsRequest,
-		*kmsg.IncrementalAlterConfigsRequest, *kmsg.AlterConfigsRequest, *kmsg.ElectLeadersRequest,
-		*kmsg.AlterPartitionAssignmentsRequest, *kmsg.UnregisterBrokerRequest, *kmsg.UpdateFeaturesRequest:
+// served reports whether the request is one to answer. Other brokers follow at their
+// own version, whatever clients are held to (Options.APIs).
+func (n *Node) served(req kmsg.Request) bool {
+	apis := n.opts.APIs
+	switch req := req.(type) {
+	case *kmsg.ApiVersionsRequest:
 		return true
+	case *kmsg.FetchRequest:
+		if req.ReplicaID >= 0 || req.ReplicaState.ID >= 0 {
+			apis = wire.APIs{}
+		}
+	case *kmsg.OffsetForLeaderEpochRequest:
+		if req.ReplicaID >= 0 {
+			apis = wire.APIs{}
+		}
 	}
-	return false
+	return apis.Serves(wire.Broker, req.Key(), req.GetVersion())
 }
 
 // request has one line for each API. What is not served, or not in that version,
 // ends the connection, as it does in Kafka (SocketServer, InvalidRequestException):
 // whoever asks has not looked at ApiVersions.
 func (n *Node) request(in machine.Request) {
-	if n.life.state == closing || !served(in.Body) {
+	if n.life.state == closing || !n.served(in.Body) {
 		n.hangUp(in.Token)
 		return
 	}
@@ -59,6 +48,8 @@ func (n *Node) request(in machine.Request) {
 		n.offsetForLeaderEpoch(in.Token, req)
 	case *kmsg.MetadataRequest:
 		n.metadata(in.Token, req)
+	case *kmsg.ApiVersionsRequest:
+		n.reply(in.Token, n.opts.APIs.AnswerApiVersions(wire.Broker, req, n.about()))
 	case *kmsg.InitProducerIDRequest:
 		n.initProducerID(in.Token, req)
 	case *kmsg.DeleteRecordsRequest:
@@ -66,11 +57,10 @@ func (n *Node) request(in machine.Request) {
 	case *kmsg.ListPartitionReassignmentsRequest:
 		n.listReassignments(in.Token, req)
 	default:
+		// What is served and has no line above, only the controller can answer.
 		n.send(machine.Controller, req, forwarded{in.Token})
 	}
 }
-
-func within(version, lowest, highest int16) bool { return lowest <= version && version <= highest }
 
 // forwarded is a request that was sent on to the controller as it is (Kafka wraps
 // it in an Envelope), and whose answer goes back.

@@ -7,7 +7,10 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 )
 
-const metadataVersion = "metadata.version"
+const (
+	metadataVersion = "metadata.version"
+	kraftVersion    = "kraft.version"
+)
 
 // features are those of a new cluster.
 func (o Options) features() []kraft.FeatureLevel {

@@ -76,15 +76,9 @@ func (c *call) allocateProducerIDs(req *kmsg.AllocateProducerIDsRequest) kmsg.Re
 func (c *call) alterPartition(req *kmsg.AlterPartitionRequest) kmsg.Response {
 	r := controller.AlterPartition{BrokerID: req.BrokerID, BrokerEpoch: req.BrokerEpoch}
 	for _, t := range req.Topics {
-		id := kraft.UUID(t.TopicID)
-		if req.Version < 2 { // by name
-			if topic, ok := c.n.c.Image().Topic(t.Topic); ok {
-				id = topic.ID
-			}
-		}
 		for _, p := range t.Partitions {
 			change := controller.ISRChange{
-				TopicID: id, Partition: p.Partition, LeaderEpoch: p.LeaderEpoch, PartitionEpoch: p.PartitionEpoch,
+				TopicID: t.TopicID, Partition: p.Partition, LeaderEpoch: p.LeaderEpoch, PartitionEpoch: p.PartitionEpoch,
 				LeaderRecoveryState: kraft.RecoveryState(p.LeaderRecoveryState),
 			}
 			for _, m := range p.NewEpochISR {
@@ -108,10 +102,10 @@ func (c *call) alterPartition(req *kmsg.AlterPartitionRequest) kmsg.Response {
 	results := reply.Partitions
 	for _, t := range req.Topics {
 		topic := kmsg.NewAlterPartitionResponseTopic()
-		topic.Topic, topic.TopidID = t.Topic, t.TopicID
+		topic.TopidID = t.TopicID
 		topic.Partitions = make([]kmsg.AlterPartitionResponseTopicPartition, 0, len(t.Partitions))
 		for range t.Partitions {
-			topic.Partitions = append(topic.Partitions, isrAnswer(req.Version, results[0]))
+			topic.Partitions = append(topic.Partitions, isrAnswer(results[0]))
 			results = results[1:]
 		}
 		resp.Topics = append(resp.Topics, topic)
@@ -119,12 +113,9 @@ func (c *call) alterPartition(req *kmsg.AlterPartitionRequest) kmsg.Response {
 	return resp
 }
 
-func isrAnswer(version int16, result controller.ISRResult) kmsg.AlterPartitionResponseTopicPartition {
+func isrAnswer(result controller.ISRResult) kmsg.AlterPartitionResponseTopicPartition {
 	p := kmsg.NewAlterPartitionResponseTopicPartition()
 	p.Partition, p.ErrorCode, p.ISR = result.Partition, codeOf(result.Err), []int32{}
-	if version < 2 && result.Err != nil && result.Err.Code == controller.UnknownTopicID {
-		p.ErrorCode = int16(controller.UnknownTopicOrPartition) // it named none
-	}
 	if s := result.State; s != nil {
 		p.LeaderID, p.LeaderEpoch, p.PartitionEpoch = s.Leader, s.LeaderEpoch, s.PartitionEpoch
 		p.LeaderRecoveryState = int8(s.LeaderRecoveryState)

@@ -92,6 +92,7 @@ func malformed(res controller.ResourceChange) *controller.Error {
 
 func (c *call) updateFeatures(req *kmsg.UpdateFeaturesRequest) kmsg.Response {
 	r := controller.UpdateFeatures{ValidateOnly: req.ValidateOnly && req.Version >= 1}
+	var tooLong *controller.Error
 	for _, u := range req.FeatureUpdates {
 		update := controller.FeatureUpdate{Name: u.Feature, Level: u.MaxVersionLevel, Type: controller.UpgradeType(u.UpgradeType)}
 		if req.Version == 0 {
@@ -100,9 +101,15 @@ func (c *call) updateFeatures(req *kmsg.UpdateFeaturesRequest) kmsg.Response {
 				update.Type = controller.SafeDowngrade
 			}
 		}
+		if len(u.Feature) > maxString {
+			tooLong = errorf(controller.InvalidRequest, "a feature's name of %d bytes: want at most %d", len(u.Feature), maxString)
+		}
 		r.Updates = append(r.Updates, update)
 	}
-	reply := handle(c, r)
+	reply := controller.UpdateFeaturesReply{Err: tooLong}
+	if tooLong == nil {
+		reply = handle(c, r)
+	}
 	resp := req.ResponseKind().(*kmsg.UpdateFeaturesResponse)
 	resp.ErrorCode, resp.ErrorMessage = codeOf(reply.Err), messageOf(reply.Err)
 	resp.Results = []kmsg.UpdateFeaturesResponseResult{}

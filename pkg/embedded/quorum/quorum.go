@@ -11,6 +11,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
+	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
 
 // Options are what a controller node is started with.
@@ -22,6 +23,9 @@ type Options struct {
 	// Features are what a new cluster is finalized at beside metadata.version; nil is
 	// the newest level of each that Controller.Features has.
 	Features []kraft.FeatureLevel
+	// APIs are what ApiVersions tells of; the zero value is all. Brokers are answered in
+	// any version that there is.
+	APIs wire.APIs
 	// FS is the metadata log directory: __cluster_metadata-0 lies in it.
 	FS vfs.FS
 	// SnapshotBytes and SnapshotMs: metadata.log.max.record.bytes.between.snapshots,

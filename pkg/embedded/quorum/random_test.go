@@ -11,10 +11,11 @@ import (
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
+	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
 
 // answered are the keys of the requests that a controller answers.
-var answered = []int16{1, 19, 20, 33, 37, 43, 44, 45, 46, 55, 56, 57, 59, 62, 63, 64, 67, 73}
+var answered = wire.APIs{}.List(wire.Controller)
 
 // scribbler fills requests with what is often nearly right.
 type scribbler struct {
@@ -121,9 +122,9 @@ func TestAnythingIsAnswered(t *testing.T) {
 			ask[*kmsg.CreateTopicsResponse](w, creation("orders", 2, 2))
 			s := &scribbler{rng: rand.New(rand.NewPCG(seed, 0)), w: w}
 			for range 300 {
-				key := answered[s.rng.IntN(len(answered))]
-				req := kmsg.RequestForKey(key)
-				req.SetVersion(int16(s.rng.IntN(int(req.MaxVersion()) + 1)))
+				api := answered[s.rng.IntN(len(answered))]
+				req := kmsg.RequestForKey(api.Key)
+				req.SetVersion(api.Lowest + int16(s.rng.IntN(int(api.Highest-api.Lowest)+1)))
 				if s.longest = maxString; req.IsFlexible() {
 					s.longest = 40_000
 				}
@@ -147,7 +148,7 @@ func TestAnythingIsAnswered(t *testing.T) {
 				if !ok || r.Response == nil {
 					t.Fatalf("%T: answered %v: %+v", req, ok, r)
 				}
-				back := kmsg.ResponseForKey(key)
+				back := kmsg.ResponseForKey(api.Key)
 				back.SetVersion(r.Response.GetVersion())
 				if r.Response.GetVersion() != req.GetVersion() {
 					t.Fatalf("%T v%d is answered in version %d", req, req.GetVersion(), r.Response.GetVersion())

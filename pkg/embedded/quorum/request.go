@@ -5,10 +5,18 @@ import (
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
 
 // request answers a request, now or once it can be.
 func (n *Node) request(now machine.Time, in machine.Request, out []machine.Effect) []machine.Effect {
+	if v, ok := in.Body.(*kmsg.ApiVersionsRequest); ok {
+		return append(out, machine.Reply{Token: in.Token, Response: n.apiVersions(v)})
+	}
+	if !(wire.APIs{}).Serves(wire.Controller, in.Body.Key(), in.Body.GetVersion()) {
+		// Who asks has not looked at ApiVersions; Kafka hangs up as well.
+		return append(out, machine.Reply{Token: in.Token, Close: true})
+	}
 	if out, done := n.followerRequest(now, in, out); done {
 		return out
 	}

@@ -20,7 +20,7 @@ func once[T any, K comparable](all []T, key func(T) K) (count map[K]int) {
 func (c *call) createTopics(req *kmsg.CreateTopicsRequest) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.CreateTopicsResponse)
 	resp.Topics = make([]kmsg.CreateTopicsResponseTopic, 0, len(req.Topics))
-	r := controller.CreateTopics{ValidateOnly: req.ValidateOnly && req.Version >= 1}
+	r := controller.CreateTopics{ValidateOnly: req.ValidateOnly}
 	var refused []controller.TopicResult
 	for _, t := range req.Topics {
 		topic, err := newTopic(t)

@@ -7,6 +7,8 @@
 //   - [FrameSize]: how many bytes follow a size prefix, or why not to read them
 //   - [ParseRequest]: those bytes as a [Request], header and body
 //   - [AppendResponse]: a response as a frame, size prefix included
+//   - [APIs]: which requests are served, in which versions; [Release] limits them
+//   - [APIs.AnswerApiVersions]: the answer that tells clients so
 //
 // A server's loop, in short:
 //
@@ -15,7 +17,8 @@
 //	req, err := wire.ParseRequest(frame)        // err: close the connection
 //	out = wire.AppendResponse(out[:0], req.CorrelationID, answer(req.Body))
 //
-// with one exception: a [VersionError] for ApiVersions is answered (KIP-511).
+// with one exception: a [VersionError] for ApiVersions is answered with
+// [APIs.AnswerUnknownVersion] (KIP-511).
 //
 // # Bytes
 //
@@ -46,8 +49,7 @@
 //
 // # What it does not do
 //
-// It knows every key and version that kmsg knows; which of them a server serves,
-// it says itself. It copies nothing but strings: byte fields (records) of a
-// parsed body point into the frame, so a frame's buffer must not be used again
-// while its request lives.
+// Parsing knows every key and version that kmsg knows, served or not. It copies
+// nothing but strings: byte fields (records) of a parsed body point into the frame,
+// so a frame's buffer must not be used again while its request lives.
 package wire

@@ -217,6 +217,10 @@ func (n *Node) Abandon() {
 	_ = n.dir.Abandon()
 }
 
+// Running reports whether the broker has registered and caught up: from then on it
+// asks to be unfenced.
+func (n *Node) Running() bool { return n.life.state == running }
+
 // Image is the metadata that the node has applied, MetadataOffset the offset
 // behind it in the controller's log.
 func (n *Node) Image() metadata.Image { return n.follow.image }

@@ -72,18 +72,15 @@ var rooms = []room{
 		"internal/kraft", "pkg/embedded/controller", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
 		"pkg/embedded/record", "pkg/embedded/storage", "pkg/embedded/vfs", "pkg/embedded/wire",
 	}, pure: true},
-	{dir: "pkg/embedded/broker", ours: []string{
-		"pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/storage", "pkg/embedded/vfs",
-		"pkg/embedded/wire",
-	}},
+	{dir: "pkg/embedded/broker", ours: []string{"pkg/embedded/machine", "pkg/embedded/vfs", "pkg/embedded/wire"}},
 	{dir: "pkg/embedded/sim", ours: []string{
 		"internal/kraft", "pkg/embedded/controller", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
 		"pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/record", "pkg/embedded/replica", "pkg/embedded/storage",
 		"pkg/embedded/vfs",
 	}, pure: true},
 	{dir: "pkg/embedded", ours: []string{
-		"pkg/embedded/broker", "pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/storage",
-		"pkg/embedded/vfs",
+		"internal/kraft", "pkg/embedded/broker", "pkg/embedded/controller", "pkg/embedded/machine", "pkg/embedded/node",
+		"pkg/embedded/quorum", "pkg/embedded/vfs", "pkg/embedded/wire",
 	}},
 	{dir: "pkg/embedded/embeddedtest", ours: []string{"pkg/embedded"}},
 
@@ -134,7 +131,7 @@ var libraries = []library{
 		what:     "the codec kmsg",
 		prefixes: []string{"github.com/twmb/franz-go/pkg/kmsg"},
 		rooms: append([]string{
-			"internal/fakekafka", "pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/sim",
+			"internal/fakekafka", "pkg/embedded", "pkg/embedded/broker", "pkg/embedded/machine", "pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/sim",
 			"pkg/embedded/wire",
 		}, clientRooms...),
 	},

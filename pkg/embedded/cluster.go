@@ -1,0 +1,168 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/broker"
+	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/node"
+	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
+)
+
+// Cluster is a cluster that was started. It is for several goroutines.
+type Cluster struct {
+	opts  Options
+	id    string
+	host  string
+	apis  wire.APIs
+	log   *slog.Logger
+	links broker.Links
+	lock  io.Closer // of Options.Dir
+
+	controller *Controller
+	brokers    []*Broker
+
+	closing sync.Once
+	closed  error
+}
+
+// ID is the cluster's id.
+func (c *Cluster) ID() string { return c.id }
+
+// Bootstrap is what a client is told: all brokers' addresses, with commas between.
+func (c *Cluster) Bootstrap() string {
+	all := make([]string, 0, len(c.brokers))
+	for _, b := range c.brokers {
+		all = append(all, b.Address())
+	}
+	return strings.Join(all, ",")
+}
+
+// ControllerAddress is where the controller listens.
+func (c *Cluster) ControllerAddress() string { return c.controller.Address() }
+
+// Brokers returns all brokers, by id.
+func (c *Cluster) Brokers() []*Broker { return append([]*Broker(nil), c.brokers...) }
+
+// Broker returns a broker by its id, from 1 on. It panics where there is none.
+func (c *Cluster) Broker(id int) *Broker {
+	if id < 1 || id > len(c.brokers) {
+		panic(fmt.Sprintf("embedded: there is no broker %d: they are 1 to %d", id, len(c.brokers)))
+	}
+	return c.brokers[id-1]
+}
+
+// Controller returns the controller.
+func (c *Cluster) Controller() *Controller { return c.controller }
+
+func (c *Cluster) addressOf(p machine.Peer) string {
+	if p == machine.Controller {
+		return c.controller.address()
+	}
+	if int(p) < 1 || int(p) > len(c.brokers) {
+		// Of a broker that an earlier cluster on this data had: nobody listens there.
+		return address(c.host, 0)
+	}
+	return c.brokers[p-1].address()
+}
+
+// ready waits until every broker knows that all of them are unfenced.
+func (c *Cluster) ready(ctx context.Context) error {
+	ids := make([]int32, len(c.brokers))
+	for i := range ids {
+		ids[i] = int32(i + 1)
+	}
+	for _, b := range c.brokers {
+		s, n := b.life()
+		if err := b.when(ctx, s, "all brokers are unfenced", func() bool { return unfenced(n, ids...) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (b *Broker) life() (*broker.Server, *node.Node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.server, b.node
+}
+
+// Heal ends all faults: those of links and disks, pauses and fences. It starts who is
+// dead and waits until the cluster is ready. Clocks stay as they are.
+func (c *Cluster) Heal(ctx context.Context) error {
+	c.links.Heal()
+	for _, b := range c.brokers {
+		b.Unfence()
+	}
+	for _, p := range c.processes() {
+		p.HealDisk()
+		p.Resume()
+	}
+	for _, p := range c.processes() {
+		p.mu.Lock()
+		err := p.revive()
+		p.mu.Unlock()
+		if err != nil {
+			return err
+		}
+	}
+	return c.ready(ctx)
+}
+
+// processes are all, the controller first.
+func (c *Cluster) processes() []*process {
+	all := []*process{&c.controller.process}
+	for _, b := range c.brokers {
+		all = append(all, &b.process)
+	}
+	return all
+}
+
+// closeTimeout is how long a node may take to close its log before it is killed.
+const closeTimeout = 10 * time.Second
+
+// Close stops all nodes cleanly, the brokers first and at once: nobody is to take over.
+// When it returns, no goroutine and no open file of the cluster is left. Its error says
+// which node's data was not closed; the cluster has ended all the same.
+func (c *Cluster) Close() error {
+	c.closing.Do(func() { c.closed = c.close() })
+	return c.closed
+}
+
+func (c *Cluster) close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	errs := make([]error, len(c.brokers)+1)
+	var wg sync.WaitGroup
+	for i, b := range c.brokers {
+		wg.Go(func() { errs[i] = b.finish(ctx, func() stopper { return b.node.StopNow }) })
+	}
+	wg.Wait()
+	if c.controller != nil {
+		errs[len(c.brokers)] = c.controller.finish(ctx, func() stopper { return c.controller.node.Shutdown })
+	}
+	if c.lock != nil {
+		errs = append(errs, unlockDir(c.opts.Dir, c.lock))
+	}
+	return errors.Join(errs...)
+}
+
+// finish stops a process for good.
+func (p *process) finish(ctx context.Context, how func() stopper) error {
+	p.HealDisk()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.server == nil {
+		return nil
+	}
+	err := p.stop(ctx, how())
+	p.kill()
+	return err
+}

@@ -1,0 +1,99 @@
+package embedded
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"strconv"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
+)
+
+// Options say which cluster to start. The zero value is three brokers in memory on free
+// ports of 127.0.0.1.
+type Options struct {
+	// Brokers is how many there are, with the ids 1 to Brokers. 0 is three, or as many
+	// as Dir has data of.
+	Brokers int
+	// Racks are the brokers' racks, broker 1's first. One that is missing or "" has none.
+	Racks []string
+	// Host is where all nodes listen and what they tell clients; "" is 127.0.0.1.
+	Host string
+	// Ports are those of the brokers, broker 1's first, then the controller's. For one
+	// that is missing or 0 a free one is taken.
+	Ports []int
+	// Dir is where the data lies, in directories that a Kafka could have written. It is
+	// made if it is not there; a cluster whose data is there goes on. "" is memory: no
+	// file anywhere.
+	Dir string
+	// Config are Kafka's broker configs by their names in server.properties, for every
+	// broker and the controller. What is not there has Kafka's default, but for
+	// offsets.topic.num.partitions (8) and group.initial.rebalance.delay.ms (0).
+	Config map[string]string
+	// BrokerConfig are configs of one node, by its id; they win over Config.
+	BrokerConfig map[int]map[string]string
+	// MaxVersions is a release of Kafka, like "3.9": no API is offered in a newer
+	// version than that one has. "" is 4.4.
+	MaxVersions string
+	// Log is told what the nodes note; nil: nobody.
+	Log *slog.Logger
+	// Seed is where ids come from; 0 for another one each time.
+	Seed uint64
+}
+
+// defaultBrokers is Options.Brokers where nobody says.
+const defaultBrokers = 3
+
+func (o *Options) check() error {
+	switch {
+	case o.Brokers < 0:
+		return fmt.Errorf("embedded: %d brokers; want 1 or more, or 0 for %d", o.Brokers, defaultBrokers)
+	case o.Brokers >= ControllerID:
+		return fmt.Errorf("embedded: %d brokers; want less than %d, which is the controller's id", o.Brokers, ControllerID)
+	}
+	for _, port := range o.Ports {
+		if port < 0 || port > 65535 {
+			return fmt.Errorf("embedded: port %d; want 1 to 65535, or 0 for a free one", port)
+		}
+	}
+	for id := range o.BrokerConfig {
+		if id != ControllerID && (id < 1 || id > max(o.Brokers, defaultBrokers)) {
+			return fmt.Errorf("embedded: BrokerConfig of node %d, which there is not; brokers are 1 to %d, the controller is %d", id, max(o.Brokers, defaultBrokers), ControllerID)
+		}
+	}
+	return nil
+}
+
+func (o *Options) apis() (wire.APIs, error) {
+	if o.MaxVersions == "" {
+		return wire.APIs{}, nil
+	}
+	apis, err := wire.Release(o.MaxVersions)
+	if err != nil {
+		return apis, fmt.Errorf("embedded: MaxVersions: %w", err)
+	}
+	return apis, nil
+}
+
+func (o *Options) log() *slog.Logger {
+	if o.Log == nil {
+		return slog.New(slog.DiscardHandler)
+	}
+	return o.Log
+}
+
+func (o *Options) host() string {
+	if o.Host == "" {
+		return "127.0.0.1"
+	}
+	return o.Host
+}
+
+func (o *Options) rack(id int) string {
+	if id <= len(o.Racks) {
+		return o.Racks[id-1]
+	}
+	return ""
+}
+
+func address(host string, port int) string { return net.JoinHostPort(host, strconv.Itoa(port)) }

@@ -1,0 +1,212 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/broker"
+	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
+)
+
+// State is what a node's process does.
+type State string
+
+// The states.
+const (
+	Running State = "running"
+	Paused  State = "paused"
+	Stopped State = "stopped" // cleanly
+	Killed  State = "killed"
+	Failed  State = "failed" // by itself: its disk, or what its log says
+)
+
+// process is what a broker and the controller have in common: a disk, a clock, a port,
+// and one life after another. It is for several goroutines.
+type process struct {
+	c    *Cluster
+	id   int
+	name string
+	peer machine.Peer
+	port int
+	disk *broker.Disk
+	time *broker.Clock
+	open func(disk vfs.FS, now machine.Time) (broker.Node, error)
+
+	mu     sync.Mutex // held while its life changes
+	state  State
+	server *broker.Server // nil before the first life
+}
+
+func (p *process) address() string { return address(p.c.host, p.port) }
+
+// State is what it does now.
+func (p *process) State() State {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now()
+}
+
+func (p *process) now() State {
+	if p.alive() && ended(p.server) {
+		p.state = Failed
+	}
+	return p.state
+}
+
+func (p *process) alive() bool { return p.state == Running || p.state == Paused }
+
+func ended(s *broker.Server) bool {
+	select {
+	case <-s.Done():
+		return true
+	default:
+		return false
+	}
+}
+
+// start begins a life on a listener.
+func (p *process) start(ln net.Listener) error {
+	s, err := broker.Start(broker.Options{
+		Name: p.name, Self: p.peer, Open: p.open, Disk: p.disk, Clock: p.time, Listener: ln,
+		Address: p.c.addressOf, Links: &p.c.links, APIs: p.c.apis, Log: p.c.log.With("node", p.name),
+	})
+	if err != nil {
+		p.state = Failed
+		return err
+	}
+	p.server, p.state = s, Running
+	return nil
+}
+
+// Kill ends it as SIGKILL does: connections are lost, and its disk is as it is.
+func (p *process) Kill() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kill()
+}
+
+func (p *process) kill() {
+	if p.now(); p.alive() {
+		p.server.Kill()
+		p.state = Killed
+	}
+}
+
+// PowerLoss kills it, and what was not synced to its disk may be lost, in part or all.
+// With [Options].Dir that is what was appended to files; names and what was written
+// over stay as they are.
+func (p *process) PowerLoss() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kill()
+	if err := p.disk.PowerFails(); err != nil {
+		return fmt.Errorf("%s: power loss: %w", p.name, err)
+	}
+	return nil
+}
+
+// Pause stops it as SIGSTOP does, until Resume: its connections stay open, and what
+// comes in waits. Its clocks go on.
+func (p *process) Pause() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now() == Running {
+		p.server.Pause()
+		p.state = Paused
+	}
+}
+
+// Resume ends Pause.
+func (p *process) Resume() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.resume()
+}
+
+func (p *process) resume() {
+	if p.now() == Paused {
+		p.server.Resume()
+		p.state = Running
+	}
+}
+
+// stop asks it to stop by begin, and waits. One that is paused goes on first.
+func (p *process) stop(ctx context.Context, begin stopper) error {
+	p.resume()
+	if p.now() != Running {
+		return nil
+	}
+	p.server.Shutdown(begin)
+	select {
+	case <-p.server.Done():
+	case <-ctx.Done():
+		return fmt.Errorf("%s has not stopped: %w", p.name, context.Cause(ctx))
+	}
+	if err := p.server.Err(); err != nil {
+		p.state = Failed
+		return fmt.Errorf("%s has stopped with an error: %w", p.name, err)
+	}
+	p.state = Stopped
+	return nil
+}
+
+type stopper = func(now machine.Time, out []machine.Effect) []machine.Effect
+
+// revive begins a new life if there is none.
+func (p *process) revive() error {
+	if p.now(); p.alive() {
+		return nil
+	}
+	ln, err := listenAgain(p.c.host, p.port)
+	if err != nil {
+		return fmt.Errorf("%s: its port is taken: %w", p.name, err)
+	}
+	return p.start(ln)
+}
+
+// SlowDisk makes each write and each sync take longer.
+func (p *process) SlowDisk(perWrite time.Duration) { p.disk.Slow(perWrite) }
+
+// FailDisk makes the disk fail: with its next write, or read, the node ends.
+func (p *process) FailDisk() { p.disk.Fail() }
+
+// FillDisk leaves no room on the disk: with its next write the node ends, as Kafka does
+// when its log directory fails.
+func (p *process) FillDisk() { p.disk.Fill() }
+
+// HealDisk ends SlowDisk, FailDisk and FillDisk. A node that has ended stays so.
+func (p *process) HealDisk() {
+	p.disk.Heal()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now(); p.alive() {
+		p.server.Hurry()
+	}
+}
+
+// JumpClock sets its time of day forward, or back where d is negative. Timeouts go by
+// another clock.
+func (p *process) JumpClock(d time.Duration) { p.time.Jump(d) }
+
+// errEnded says that a node has ended while somebody waited for it.
+var errEnded = errors.New("it has ended")
+
+// when waits until holds, or the node ends.
+func (p *process) when(ctx context.Context, s *broker.Server, what string, holds func() bool) error {
+	select {
+	case <-s.When(holds):
+		return nil
+	case <-s.Done():
+		if err := s.Err(); err != nil {
+			return fmt.Errorf("%s: waiting until %s: %w: %w", p.name, what, errEnded, err)
+		}
+		return fmt.Errorf("%s: waiting until %s: %w", p.name, what, errEnded)
+	case <-ctx.Done():
+		return fmt.Errorf("%s: waiting until %s: %w", p.name, what, context.Cause(ctx))
+	}
+}

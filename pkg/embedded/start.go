@@ -1,0 +1,158 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/broker"
+)
+
+// Start starts a cluster, or goes on with the one whose data is in Options.Dir. When it
+// returns without an error the cluster is ready: every broker is unfenced, and each
+// tells clients of all. ctx bounds how long that may take.
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	c := &Cluster{opts: o, host: o.host(), log: o.log()}
+	var err error
+	if c.apis, err = o.apis(); err != nil {
+		return nil, err
+	}
+	if err := c.start(ctx); err != nil {
+		return nil, fmt.Errorf("embedded: start: %w", errors.Join(err, c.Close()))
+	}
+	return c, nil
+}
+
+func (c *Cluster) start(ctx context.Context) error {
+	seed := c.opts.Seed
+	if seed == 0 {
+		seed = rand.Uint64()
+	}
+	rng := rand.New(rand.NewPCG(seed, 0))
+	if err := c.make(rng); err != nil {
+		return err
+	}
+	// All ports before the first node: none is told of one that is not its own.
+	listeners, err := c.listen()
+	if err != nil {
+		return err
+	}
+	for i, p := range c.processes() {
+		if err := p.begin(listeners[i]); err != nil {
+			for _, ln := range listeners[i+1:] {
+				_ = ln.Close()
+			}
+			return err
+		}
+	}
+	return c.ready(ctx)
+}
+
+func (p *process) begin(ln net.Listener) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.start(ln)
+}
+
+// make makes the nodes, and finds out whose data there is.
+func (c *Cluster) make(rng *rand.Rand) error {
+	brokers := c.opts.Brokers
+	c.id = drawID(rng)
+	if c.opts.Dir != "" {
+		var err error
+		if c.lock, err = lockDir(c.opts.Dir); err != nil {
+			return err
+		}
+		f, err := lookInto(c.opts.Dir)
+		if err != nil {
+			return err
+		}
+		if f.clusterID != "" {
+			c.id = f.clusterID
+		}
+		if brokers == 0 {
+			brokers = f.brokers
+		}
+	}
+	if brokers == 0 {
+		brokers = defaultBrokers
+	}
+	disk, err := c.newDisk(controllerDir, rng)
+	if err != nil {
+		return err
+	}
+	c.controller = c.newController(disk, split(rng))
+	for id := 1; id <= brokers; id++ {
+		if disk, err = c.newDisk(brokerDir+strconv.Itoa(id), rng); err != nil {
+			return err
+		}
+		c.brokers = append(c.brokers, c.newBroker(id, disk, split(rng)))
+	}
+	return nil
+}
+
+// split returns a generator of its own: two processes may draw at once.
+func split(rng *rand.Rand) *rand.Rand { return rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())) }
+
+func (c *Cluster) newDisk(name string, rng *rand.Rand) (*broker.Disk, error) {
+	if c.opts.Dir == "" {
+		return broker.NewMemoryDisk(split(rng)), nil
+	}
+	dir := filepath.Join(c.opts.Dir, name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, err
+	}
+	return broker.NewDirDisk(dir, split(rng)), nil
+}
+
+// listen opens the listeners of all processes, in their order.
+func (c *Cluster) listen() (all []net.Listener, err error) {
+	defer func() {
+		if err != nil {
+			for _, ln := range all {
+				_ = ln.Close()
+			}
+			all = nil
+		}
+	}()
+	for i, p := range c.processes() {
+		// In Ports the controller is behind the brokers.
+		n := (i + len(c.brokers)) % (len(c.brokers) + 1)
+		port := 0
+		if n < len(c.opts.Ports) {
+			port = c.opts.Ports[n]
+		}
+		ln, err := listen(c.host, port)
+		if err != nil {
+			return all, fmt.Errorf("%s: %w", p.name, err)
+		}
+		all = append(all, ln)
+		p.port = ln.Addr().(*net.TCPAddr).Port
+	}
+	return all, nil
+}
+
+// drawID draws a cluster id as Kafka does: a UUID that does not begin with a dash in
+// writing.
+func drawID(rng *rand.Rand) string {
+	for {
+		var id kraft.UUID
+		for i := range id {
+			id[i] = byte(rng.Uint32())
+		}
+		id[6] = id[6]&0x0f | 0x40
+		id[8] = id[8]&0x3f | 0x80
+		if s := id.String(); s[0] != '-' {
+			return s
+		}
+	}
+}

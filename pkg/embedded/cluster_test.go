@@ -1,0 +1,66 @@
+package embedded_test
+
+import (
+	"testing"
+
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded"
+	"github.com/kafkaops/kafkaops/pkg/embedded/embeddedtest"
+)
+
+// TestFaults: whatever is done to one broker after another, what was acknowledged is
+// there once.
+func TestFaults(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{"", t.TempDir()} {
+		t.Run(map[bool]string{true: "memory", false: "directory"}[dir == ""], func(t *testing.T) {
+			t.Parallel()
+			testFaults(t, dir)
+		})
+	}
+}
+
+func testFaults(t *testing.T, dir string) {
+	c := embeddedtest.New(t, embedded.Options{Dir: dir})
+	cl := client(t, c)
+	create(t, cl, "orders", 3, 3, "min.insync.replicas", "2")
+	w := startWorkload(t, cl, "orders")
+	w.goOn(100)
+	leader := func() *embedded.Broker { return c.Broker(int(partition(t, cl, "orders", 0, led).Leader)) }
+	whole := func() {
+		t.Helper()
+		for id := range int32(3) {
+			partition(t, cl, "orders", id, func(p kmsg.MetadataResponseTopicPartition) bool { return led(p) && len(p.ISR) == 3 })
+		}
+	}
+	for _, f := range []struct {
+		name  string
+		do    func(b *embedded.Broker) error
+		state embedded.State
+	}{
+		{"killed", func(b *embedded.Broker) error { b.Kill(); return nil }, embedded.Killed},
+		{"without power", (*embedded.Broker).PowerLoss, embedded.Killed},
+		{"paused", func(b *embedded.Broker) error { b.Pause(); return nil }, embedded.Paused},
+		{"stopped", func(b *embedded.Broker) error { return b.Stop(within(t)) }, embedded.Stopped},
+		{"restarted", func(b *embedded.Broker) error { return b.Restart(within(t)) }, embedded.Running},
+		{"without a disk", func(b *embedded.Broker) error { b.FailDisk(); return nil }, ""},
+		{"with a full disk", func(b *embedded.Broker) error { b.FillDisk(); return nil }, ""},
+		{"fenced", func(b *embedded.Broker) error { b.Fence(); return nil }, embedded.Running},
+	} {
+		b := leader()
+		if err := f.do(b); err != nil {
+			t.Fatalf("broker %d %s: %v", b.ID(), f.name, err)
+		}
+		if got := b.State(); f.state != "" && got != f.state {
+			t.Errorf("broker %d, %s, is %s, want %s", b.ID(), f.name, got, f.state)
+		}
+		w.goOn(100)
+		t.Logf("broker %d %s: %d records so far", b.ID(), f.name, w.count())
+		if err := c.Heal(within(t)); err != nil {
+			t.Fatalf("broker %d %s: %v", b.ID(), f.name, err)
+		}
+		whole()
+	}
+	w.end(c)
+}

@@ -1,0 +1,3 @@
+package embedded_test
+
+func idleConnections() int { return 2000 }

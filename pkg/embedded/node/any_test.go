@@ -14,7 +14,7 @@ import (
 // closed, and the broker goes on.
 func TestAnyRequest(t *testing.T) {
 	t.Parallel()
-	p := newPair(t)
+	p := newPair(t, 1)
 	topic, _ := p.nodes[1].Image().Topic("orders")
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {

@@ -42,6 +42,7 @@ func (b *brokers) take(im metadata.Image) {
 func (n *Node) publish(c changes) {
 	im := n.follow.image
 	if c.brokers || c.all {
+		n.unsettleFollowers()
 		n.brokers.take(im)
 	}
 	obeying := n.life.obeying
@@ -79,6 +80,7 @@ func (n *Node) publish(c changes) {
 // are set aside (LogManager.deleteStrayKRaftReplicas keeps them too).
 func (n *Node) publishAll(first bool) {
 	im := n.follow.image
+	n.unsettleFollowers()
 	n.brokers.take(im)
 	for _, p := range slices.Clone(n.parts) {
 		if t, ok := im.TopicByID(p.id.topic); !ok || !has(t, p.id.index) {
@@ -232,8 +234,8 @@ func (n *Node) discard(p *partition) {
 	n.fetchStop(p)
 	n.alter.forget(p)
 	n.assign.forget(p)
-	n.wake(p.followers)
-	n.wake(p.consumers)
+	n.wakeFollowers(p)
+	n.wakeConsumers(p)
 	p.fetched = nil
 	delete(n.hosted, p.name)
 	delete(n.byID, p.id)

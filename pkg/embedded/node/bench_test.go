@@ -1,6 +1,7 @@
 package node
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -21,6 +22,8 @@ type pair struct {
 	token  machine.Token
 	reply  kmsg.Response
 	client machine.Token
+	// bytes: messages go as bytes, which costs what a server's do.
+	bytes bool
 }
 
 type pairInput struct {
@@ -34,16 +37,21 @@ type pairWait struct {
 }
 
 // newPair takes two brokers of a world that leads and follows orders-0.
-func newPair(tb testing.TB) *pair {
-	w := newWorld(tb, 2, map[string]string{"replica.high.watermark.checkpoint.interval.ms": "1000000000"})
+func newPair(tb testing.TB, partitions int32) *pair {
+	w := newWorld(tb, 2, map[string]string{
+		"replica.high.watermark.checkpoint.interval.ms": "1000000000", "log.retention.check.interval.ms": "1000000000",
+		"log.flush.offset.checkpoint.interval.ms": "1000000000", "producer.id.expiration.check.interval.ms": "1000000000",
+	})
 	w.start(1)
 	w.start(2)
 	if !w.run(10_000, w.unfenced) {
 		tb.Fatal("not unfenced")
 	}
-	decide(w.ctl, w.nowMs, controller.CreateTopics{Topics: []controller.NewTopic{{
-		Name: "orders", NumPartitions: -1, ReplicationFactor: -1, Assignments: map[int32][]int32{0: {1, 2}},
-	}}})
+	t := controller.NewTopic{Name: "orders", NumPartitions: -1, ReplicationFactor: -1, Assignments: map[int32][]int32{}}
+	for i := range partitions {
+		t.Assignments[i] = []int32{1, 2}
+	}
+	decide(w.ctl, w.nowMs, controller.CreateTopics{Topics: []controller.NewTopic{t}})
 	w.ctl.tick(w.nowMs)
 	w.run(1000, nil)
 	p := &pair{waits: map[machine.Token]pairWait{}, nowMs: w.nowMs, token: 1 << 32}
@@ -74,17 +82,43 @@ func (p *pair) step(id int32, in machine.Input) {
 			if e.To > 0 {
 				p.token++
 				p.waits[p.token] = pairWait{id, e.Token}
-				p.queue = append(p.queue, pairInput{int32(e.To), machine.Request{Token: p.token, Body: e.Request}})
+				req := e.Request
+				if p.bytes {
+					req = readRequest(req)
+				}
+				p.queue = append(p.queue, pairInput{int32(e.To), machine.Request{Token: p.token, Body: req}})
 			}
 		case machine.Reply:
 			if w, ok := p.waits[e.Token]; ok {
 				delete(p.waits, e.Token)
-				p.queue = append(p.queue, pairInput{w.from, machine.Response{Token: w.token, Body: e.Response}})
+				resp := e.Response
+				if p.bytes {
+					resp = readResponse(resp)
+				}
+				p.queue = append(p.queue, pairInput{w.from, machine.Response{Token: w.token, Body: resp}})
 			} else if e.Token == p.client {
 				p.reply = e.Response
 			}
 		}
 	}
+}
+
+func readRequest(req kmsg.Request) kmsg.Request {
+	out := kmsg.RequestForKey(req.Key())
+	out.SetVersion(req.GetVersion())
+	if err := out.ReadFrom(req.AppendTo(nil)); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+func readResponse(resp kmsg.Response) kmsg.Response {
+	out := kmsg.ResponseForKey(resp.Key())
+	out.SetVersion(resp.GetVersion())
+	if err := out.ReadFrom(resp.AppendTo(nil)); err != nil {
+		panic(err)
+	}
+	return out
 }
 
 func (p *pair) run() {
@@ -131,7 +165,7 @@ func BenchmarkProduce(b *testing.B) {
 		records int
 	}{{"one record", 1}, {"100 records", 100}} {
 		b.Run(tt.name, func(b *testing.B) {
-			p := newPair(b)
+			p := newPair(b, 1)
 			batch := benchBatch(b, tt.records)
 			b.SetBytes(int64(len(batch)))
 			b.ReportAllocs()
@@ -147,7 +181,7 @@ func BenchmarkProduce(b *testing.B) {
 
 // BenchmarkFetch is a consumer's Fetch of 64 KiB.
 func BenchmarkFetch(b *testing.B) {
-	p := newPair(b)
+	p := newPair(b, 1)
 	batch := benchBatch(b, 100)
 	for range 100 {
 		p.ask(1, produceOf(append([]byte(nil), batch...), -1))
@@ -166,9 +200,37 @@ func BenchmarkFetch(b *testing.B) {
 	}
 }
 
+// BenchmarkIdleFetch is a round of a follower's fetch that finds nothing new: the request,
+// both ways as bytes, and its wait's end, of a leader of so many partitions.
+func BenchmarkIdleFetch(b *testing.B) {
+	for _, partitions := range []int32{1, 5000} {
+		b.Run(fmt.Sprint(partitions), func(b *testing.B) {
+			p := newPair(b, partitions)
+			p.bytes = true
+			p.idle(b) // what came with the last partitions is told
+			p.idle(b)
+			b.ReportAllocs()
+			for b.Loop() {
+				p.idle(b)
+			}
+		})
+	}
+}
+
+// idle is a round: the leader's answer after the follower's wait, and its next request.
+func (p *pair) idle(tb testing.TB) {
+	before := p.token
+	p.nowMs += 500
+	p.step(1, machine.Tick{})
+	p.run()
+	if p.token == before {
+		tb.Fatal("no fetch in a round")
+	}
+}
+
 // TestNoAllocationPerRecord: what a record costs is bytes, whatever their number.
 func TestNoAllocationPerRecord(t *testing.T) {
-	p := newPair(t)
+	p := newPair(t, 1)
 	allocs := func(records int) float64 {
 		batch := benchBatch(t, records)
 		return testing.AllocsPerRun(100, func() {

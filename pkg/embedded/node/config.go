@@ -31,6 +31,7 @@ type brokerConfig struct {
 	metadataFetchMaxBytes, metadataSnapshotMaxBytes  int32
 	metadataRetryMs, metadataRetryMaxMs, shutdownMs  int64
 	rackAware                                        bool
+	sessionSlots                                     int
 }
 
 // rackAwareSelector is the one replica.selector.class there is.
@@ -53,6 +54,7 @@ var restartConfigs = map[string]string{
 	"producer.id.expiration.ms":                     "86400000",
 	"producer.id.expiration.check.interval.ms":      "600000",
 	"fetch.max.bytes":                               "57671680",
+	"max.incremental.fetch.session.cache.slots":     "1000",
 	"controller.quorum.fetch.max.bytes":             "1048576",
 	"controller.quorum.fetch.snapshot.max.bytes":    "1048576",
 	"controller.quorum.retry.backoff.ms":            "20",
@@ -116,6 +118,7 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 		producerExpiryMs:         p.long("producer.id.expiration.ms"),
 		producerExpiryCheckMs:    p.long("producer.id.expiration.check.interval.ms"),
 		fetchMaxBytesAllowed:     p.int("fetch.max.bytes"),
+		sessionSlots:             int(p.int("max.incremental.fetch.session.cache.slots")),
 		metadataFetchMaxBytes:    p.int("controller.quorum.fetch.max.bytes"),
 		metadataSnapshotMaxBytes: p.int("controller.quorum.fetch.snapshot.max.bytes"),
 		metadataRetryMs:          p.long("controller.quorum.retry.backoff.ms"),

@@ -34,13 +34,14 @@
 //   - follow.go, apply.go: the metadata log, and what it means for partitions
 //   - partition.go, disk.go: a replica with its log, what its effects do, the orders
 //   - produce.go, fetch.go, offsets.go, deleterecords.go, describe.go, producerids.go:
-//     one file for each kind of request
-//   - fetcher.go: this broker as a follower; alter.go: as a leader that proposes ISRs
+//     one file for each kind of request; fetchread.go has a Fetch's answer, sessions.go
+//     the incremental ones
+//   - fetcher.go, leadersession.go: this broker as a follower; alter.go: as a leader that
+//     proposes ISRs
 //   - upkeep.go, alarm.go, config.go: timers and settings
 //
 // # What it does not do
 //
-// Fetch sessions (every answer says session 0, which all clients take), transactions,
-// groups, quotas, authorization. Topics are not made by asking for them. Bytes and
+// Transactions, groups, quotas, authorization. Topics are not made by asking for them. Bytes and
 // versions on a connection are the driver's, and so is the order of answers on one.
 package node

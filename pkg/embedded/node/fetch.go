@@ -1,14 +1,13 @@
 package node
 
 import (
-	"errors"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
-	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
 )
 
 // Replica ids of a Fetch that are no broker's (FetchRequest).
@@ -17,8 +16,6 @@ const (
 	// moves between log directories, and answers it to all.
 	futureReplica int32 = -3
 )
-
-const fetchSessionIDNotFound replica.Code = 70
 
 // fetchRequest is a Fetch from its arrival to its answer, a follower's or a
 // consumer's.
@@ -29,7 +26,7 @@ const fetchSessionIDNotFound replica.Code = 70
 type fetchRequest struct {
 	token machine.Token
 	req   *kmsg.FetchRequest
-	resp  *kmsg.FetchResponse
+	// parts are all of a request in full. Of a session's they are those to look at.
 	parts []fetchPart
 
 	replicaID   int32
@@ -38,6 +35,12 @@ type fetchRequest struct {
 	minBytes    int
 	// open is how many replicas have not said yet what may be read.
 	open int
+	// session is the one that it goes on with, and epoch what it has made of that
+	// session's; opens: the answer begins one.
+	session *session
+	epoch   int32
+	opens   bool
+	askedMs int64
 	// parked: its partitions know it. again: it is to be looked at when the step
 	// ends. expired: whatever there is, is the answer.
 	parked, again, expired bool
@@ -46,10 +49,56 @@ type fetchRequest struct {
 
 // fetchPart is one partition of it.
 type fetchPart struct {
-	p                *partition // nil if there is none, and bounds say why
-	topic, partition int        // in request and answer
-	bounds           replica.FetchBounds
-	preferred        replica.BrokerID
+	p     *partition // nil if there is none, and bounds say why
+	asked fetchAsk
+	// entry is its place in the request's session, nil without one.
+	entry *sessionPart
+	// seen is p's count of changes when its replica was asked.
+	seen      uint64
+	bounds    replica.FetchBounds
+	preferred replica.BrokerID
+	records   []byte
+	// absent: there was no such partition when it was asked for. That is told, but
+	// the others are waited for (KafkaApis.handleFetchRequest's erroneous).
+	absent bool
+}
+
+func (part *fetchPart) note(reread bool) {
+	if !reread {
+		part.absent = part.p == nil && (part.bounds.Err == replica.UnknownTopicID || part.bounds.Err == replica.UnknownTopicOrPartition)
+	}
+	switch {
+	case part.entry == nil:
+	case reread:
+		part.absent = part.entry.absent
+	default:
+		part.entry.absent = part.absent
+	}
+}
+
+// fetchAsk is what is asked of a partition.
+type fetchAsk struct {
+	topic    string // up to version 12
+	id       kraft.UUID
+	index    int32
+	position replica.FetchPosition
+	logStart replica.Offset
+	maxBytes int32
+}
+
+func askOf(t *kmsg.FetchRequestTopic, in *kmsg.FetchRequestTopicPartition) fetchAsk {
+	return fetchAsk{
+		topic: t.Topic, id: t.TopicID, index: in.Partition, position: replica.FetchPosition{
+			Offset: replica.Offset(in.FetchOffset), LeaderEpoch: replica.Epoch(in.CurrentLeaderEpoch),
+			LastFetchedEpoch: replica.Epoch(in.LastFetchedEpoch),
+		}, logStart: replica.Offset(in.LogStartOffset), maxBytes: in.PartitionMaxBytes,
+	}
+}
+
+func (a *fetchAsk) followerFetch(r *fetchRequest) replica.FollowerFetch {
+	return replica.FollowerFetch{
+		From: replica.BrokerID(r.replicaID), BrokerEpoch: r.brokerEpoch, Position: a.position, LogStart: a.logStart,
+	}
 }
 
 // fetchAsked is what a replica was asked for a follower.
@@ -60,75 +109,99 @@ type fetchAsked struct {
 
 func (r *fetchRequest) follower() bool { return r.replicaID >= 0 }
 
-// handleFetch begins a Fetch (KafkaApis.handleFetchRequest). There are no sessions
-// (KIP-227): each answer says id 0, after which a client asks in full each time.
+func (r *fetchRequest) reader() reader {
+	return reader{
+		replicaID: r.replicaID, brokerEpoch: r.brokerEpoch, version: r.req.Version, isolation: r.req.IsolationLevel, rack: r.req.Rack,
+	}
+}
+
+// handleFetch begins a Fetch (KafkaApis.handleFetchRequest).
 func (n *Node) handleFetch(token machine.Token, req *kmsg.FetchRequest) {
-	r := &fetchRequest{token: token, req: req, replicaID: req.ReplicaID, brokerEpoch: replica.NoBrokerEpoch}
-	r.resp = req.ResponseKind().(*kmsg.FetchResponse)
+	r := &fetchRequest{token: token, req: req, replicaID: req.ReplicaID, brokerEpoch: replica.NoBrokerEpoch, askedMs: n.now.Mono}
 	if req.Version >= 15 {
 		r.replicaID, r.brokerEpoch = req.ReplicaState.ID, req.ReplicaState.Epoch
 	}
-	if req.Version >= 7 && req.SessionEpoch > 0 {
-		r.resp.ErrorCode = int16(fetchSessionIDNotFound)
-		n.reply(token, r.resp)
+	var code replica.Code
+	if r.session, code = n.sessionOf(r); code != replica.None {
+		resp := req.ResponseKind().(*kmsg.FetchResponse)
+		resp.ErrorCode = int16(code)
+		n.reply(token, resp)
 		return
 	}
 	r.maxBytes = int(min(req.MaxBytes, n.cfg.fetchMaxBytesAllowed))
 	r.minBytes = min(int(req.MinBytes), r.maxBytes)
-	byID := req.Version >= 13
-	parts := 0
-	for i := range req.Topics {
-		parts += len(req.Topics[i].Partitions)
-	}
-	r.parts = make([]fetchPart, 0, parts)
-	r.resp.Topics = make([]kmsg.FetchResponseTopic, len(req.Topics))
-	for i := range req.Topics {
-		t := &req.Topics[i]
-		answer := &r.resp.Topics[i]
-		answer.Default()
-		answer.Topic, answer.TopicID = t.Topic, t.TopicID
-		answer.Partitions = make([]kmsg.FetchResponseTopicPartition, len(t.Partitions))
-		for j := range t.Partitions {
-			p, code := n.find(byID, t.Topic, t.TopicID, t.Partitions[j].Partition)
-			r.parts = append(r.parts, fetchPart{p: p, topic: i, partition: j, bounds: replica.FetchBounds{Err: code}})
-		}
-	}
 	r.deadline.ring = func() {
 		r.expired = true
 		n.look(r)
 	}
+	if r.session == nil {
+		n.findParts(r)
+	}
 	n.ask(r, false)
+}
+
+// findParts takes a request in full.
+func (n *Node) findParts(r *fetchRequest) {
+	parts := 0
+	for i := range r.req.Topics {
+		parts += len(r.req.Topics[i].Partitions)
+	}
+	r.parts = make([]fetchPart, 0, parts)
+	for i := range r.req.Topics {
+		t := &r.req.Topics[i]
+		for j := range t.Partitions {
+			part := fetchPart{asked: askOf(t, &t.Partitions[j])}
+			part.p, part.bounds.Err = n.find(r.req.Version >= firstTopicIDVersion, t.Topic, t.TopicID, part.asked.index)
+			r.parts = append(r.parts, part)
+		}
+	}
+}
+
+// takeLoud takes what is to be looked at of a session.
+func (n *Node) takeLoud(r *fetchRequest) {
+	s := r.session
+	r.parts = r.parts[:0]
+	for _, e := range s.loud {
+		if e.gone {
+			continue
+		}
+		part := fetchPart{asked: e.asked, entry: e}
+		part.p, part.bounds.Err = n.attach(e)
+		r.parts = append(r.parts, part)
+	}
+	clear(s.loud)
+	s.loud = s.loud[:0]
 }
 
 // ask lets each replica say what may be read, and goes on when all have.
 func (n *Node) ask(r *fetchRequest, reread bool) {
+	if r.session != nil {
+		n.takeLoud(r)
+	}
 	r.open = len(r.parts) + 1
 	for i := range r.parts {
 		part := &r.parts[i]
-		if part.p == nil {
-			r.open--
-			continue
-		}
-		in := &r.req.Topics[part.topic].Partitions[part.partition]
-		pos := replica.FetchPosition{
-			Offset: replica.Offset(in.FetchOffset), LeaderEpoch: replica.Epoch(in.CurrentLeaderEpoch),
-			LastFetchedEpoch: replica.Epoch(in.LastFetchedEpoch),
-		}
+		part.records = nil
+		part.note(reread)
 		switch {
+		case part.p == nil:
+			part.bounds = replica.FetchBounds{Err: part.bounds.Err}
+			r.open--
 		case !part.p.live():
 			_, code := n.byTopicID(part.p.id.topic, part.p.id.index)
-			if code == replica.UnknownTopicID && r.req.Version < 13 {
+			if code == replica.UnknownTopicID && r.req.Version < firstTopicIDVersion {
 				code = replica.UnknownTopicOrPartition // Who names topics knows no ids.
 			}
 			part.bounds, part.p = replica.FetchBounds{Err: code}, nil
 			r.open--
 		case r.follower():
-			n.step(part.p, replica.FollowerFetch{
-				Token: n.asked.fetches.put(fetchAsked{r, i}), From: replica.BrokerID(r.replicaID), BrokerEpoch: r.brokerEpoch,
-				Position: pos, LogStart: replica.Offset(in.LogStartOffset), Reread: reread,
-			})
+			part.seen = part.p.changes
+			f := part.asked.followerFetch(r)
+			f.Token, f.Reread = n.asked.fetches.put(fetchAsked{r, i}), reread
+			n.step(part.p, f)
 		default:
-			part.bounds = n.consumerBounds(r, part, pos)
+			part.seen = part.p.changes
+			part.bounds = n.consumerBounds(r, part)
 			r.open--
 		}
 	}
@@ -136,7 +209,7 @@ func (n *Node) ask(r *fetchRequest, reread bool) {
 }
 
 // consumerBounds is what a consumer may read, or who it had better ask (KIP-392).
-func (n *Node) consumerBounds(r *fetchRequest, part *fetchPart, pos replica.FetchPosition) replica.FetchBounds {
+func (n *Node) consumerBounds(r *fetchRequest, part *fetchPart) replica.FetchBounds {
 	isolation := replica.ReadUncommitted
 	switch {
 	case r.replicaID == futureReplica:
@@ -144,13 +217,15 @@ func (n *Node) consumerBounds(r *fetchRequest, part *fetchPart, pos replica.Fetc
 	case r.req.IsolationLevel == 1:
 		isolation = replica.ReadCommitted
 	}
-	bounds := part.p.replica.Fetch(replica.Fetch{Position: pos, Isolation: isolation, LeaderOnly: r.req.Version < 11})
+	bounds := part.p.replica.Fetch(replica.Fetch{Position: part.asked.position, Isolation: isolation, LeaderOnly: r.req.Version < 11})
 	part.preferred = replica.NoBroker
-	if n.cfg.rackAware && r.req.Version >= 11 && bounds.Err == replica.None && !bounds.Diverging.Defined() {
-		part.preferred = part.p.replica.PreferredReadReplica(n.now.Mono, r.req.Rack, pos.Offset)
+	if n.rackAware(r) && bounds.Err == replica.None && !bounds.Diverging.Defined() {
+		part.preferred = part.p.replica.PreferredReadReplica(n.now.Mono, r.req.Rack, part.asked.position.Offset)
 	}
 	return bounds
 }
+
+func (n *Node) rackAware(r *fetchRequest) bool { return n.cfg.rackAware && r.req.Version >= 11 }
 
 // fetchBounded is a replica's answer to a follower.
 func (n *Node) fetchBounded(e replica.FetchReply) {
@@ -170,129 +245,66 @@ func (n *Node) bounded(r *fetchRequest) {
 	if r.open > 0 {
 		return
 	}
+	if r.session != nil && r.epoch != r.session.epoch {
+		n.superseded(r)
+		return
+	}
 	bytes, atOnce := n.readAll(r)
-	if n.stopped {
-		return
-	}
-	if atOnce || bytes >= r.minBytes || r.expired || r.req.MaxWaitMillis <= 0 || len(r.parts) == 0 {
-		n.unpark(r)
-		n.reply(r.token, r.resp)
-		return
-	}
-	n.park(r)
-}
-
-// readAll fills in the answer: the first partition that has something gets a batch
-// whatever its size, so that a reader always gets on (KIP-74).
-func (n *Node) readAll(r *fetchRequest) (bytes int, atOnce bool) {
-	left := r.maxBytes
-	for i := range r.parts {
-		part := &r.parts[i]
-		in := &r.req.Topics[part.topic].Partitions[part.partition]
-		out := &r.resp.Topics[part.topic].Partitions[part.partition]
-		out.Default()
-		out.Partition = in.Partition
-		out.HighWatermark, out.LastStableOffset, out.LogStartOffset = -1, -1, -1
-		out.RecordBatches = []byte{}
-		b := &part.bounds
-		if b.Err == replica.None && part.preferred == replica.NoBroker && !b.Diverging.Defined() && b.From < b.UpTo {
-			records, err := part.p.log.Read(nil, storage.Fetch{
-				From: b.From, UpTo: b.UpTo, MaxBytes: min(int(in.PartitionMaxBytes), left), MinOne: bytes == 0,
-			})
-			if err != nil {
-				*b = replica.FetchBounds{Err: n.readCode(part.p, err)}
-			} else if records != nil {
-				out.RecordBatches = records
-			}
-			bytes += len(out.RecordBatches)
-			left -= len(out.RecordBatches)
-		}
-		if b.Err != replica.None {
-			atOnce = true
-			n.fetchRefused(r, part, out)
-			continue
-		}
-		out.HighWatermark, out.LastStableOffset, out.LogStartOffset = int64(b.HW), int64(b.LSO), int64(b.LogStart)
-		if r.req.IsolationLevel == 1 && !r.follower() {
-			out.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
-		}
-		if b.Diverging.Defined() {
-			out.DivergingEpoch.Epoch, out.DivergingEpoch.EndOffset = int32(b.Diverging.Epoch), int64(b.Diverging.End)
-			atOnce = true
-		}
-		if part.preferred != replica.NoBroker {
-			out.PreferredReadReplica = int32(part.preferred)
-			atOnce = true
-		}
-	}
-	return bytes, atOnce
-}
-
-// readCode is what a reader is told of an error of the log. One of the disk ends
-// the broker.
-func (n *Node) readCode(p *partition, err error) replica.Code {
 	switch {
-	case errors.Is(err, storage.ErrOffsetOutOfRange):
-		// The disk has cut the log, and the replica has yet to hear of it: of retention
-		// it does at once, so that what it says next is the same.
-		n.retained(p)
-		return replica.OffsetOutOfRange
-	case errors.Is(err, storage.ErrClosed):
-		return replica.NotLeaderOrFollower
-	case errors.Is(err, storage.ErrCorrupt):
-		return replica.CorruptMessage
+	case n.stopped:
+	case atOnce, bytes >= r.minBytes, r.expired, r.req.MaxWaitMillis <= 0:
+		n.unpark(r)
+		n.answerFetch(r)
+	default:
+		n.park(r)
 	}
-	n.diskFailed(err)
-	return replica.KafkaStorageError
-}
-
-func (n *Node) fetchRefused(r *fetchRequest, part *fetchPart, out *kmsg.FetchResponseTopicPartition) {
-	out.ErrorCode = int16(part.bounds.Err)
-	if r.req.Version < 16 || !hinted(part.bounds.Err) {
-		return
-	}
-	leader, epoch, ok := n.leaderHint(partitionID{r.req.Topics[part.topic].TopicID, out.Partition}, "")
-	if !ok {
-		return
-	}
-	out.CurrentLeader.LeaderID, out.CurrentLeader.LeaderEpoch = leader, epoch
-	e, rack, ok := n.endpoint(leader)
-	if !ok || slices.ContainsFunc(r.resp.Brokers, func(b kmsg.FetchResponseBroker) bool { return b.NodeID == leader }) {
-		return
-	}
-	b := kmsg.NewFetchResponseBroker()
-	b.NodeID, b.Host, b.Port, b.Rack = leader, e.Host, int32(e.Port), rack
-	r.resp.Brokers = append(r.resp.Brokers, b)
 }
 
 // watchers are the parked fetches that a partition wakes for this one's kind.
 func (r *fetchRequest) watchers(p *partition) *[]*fetchRequest {
-	if r.follower() || r.replicaID == futureReplica {
+	if r.wantsLogEnd() {
 		return &p.followers
 	}
 	return &p.consumers
 }
 
+// wantsLogEnd: it reads all that there is, and a high watermark that moves gives it
+// nothing to read.
+func (r *fetchRequest) wantsLogEnd() bool { return r.follower() || r.replicaID == futureReplica }
+
+// park lets a request wait. Of a session, partitions know the parts already.
 func (n *Node) park(r *fetchRequest) {
+	if r.session != nil {
+		r.session.parked = r
+		n.settleAll(r)
+	}
 	if r.parked {
 		return
 	}
 	r.parked = true
-	for i := range r.parts {
-		if p := r.parts[i].p; p != nil {
-			w := r.watchers(p)
-			*w = append(*w, r)
+	if r.session == nil {
+		for i := range r.parts {
+			if p := r.parts[i].p; p != nil {
+				w := r.watchers(p)
+				*w = append(*w, r)
+			}
 		}
 	}
 	n.alarms.set(&r.deadline, n.now.Mono+int64(r.req.MaxWaitMillis))
 }
 
 func (n *Node) unpark(r *fetchRequest) {
+	if r.session != nil && r.session.parked == r {
+		r.session.parked = nil
+	}
 	if !r.parked {
 		return
 	}
 	r.parked = false
 	n.alarms.clear(&r.deadline)
+	if r.session != nil {
+		return
+	}
 	for i := range r.parts {
 		p := r.parts[i].p
 		if p == nil {
@@ -306,10 +318,19 @@ func (n *Node) unpark(r *fetchRequest) {
 }
 
 // wake lets parked fetches be looked at again when the step ends: once, however
-// much has happened in it.
-func (n *Node) wake(rs []*fetchRequest) {
+// much has happened in it. followers are those that read to the log's end.
+func (n *Node) wakeFollowers(p *partition) { n.wake(p, p.followers, true) }
+
+func (n *Node) wakeConsumers(p *partition) { n.wake(p, p.consumers, false) }
+
+func (n *Node) wake(p *partition, rs []*fetchRequest, logEnd bool) {
 	for _, r := range rs {
 		n.look(r)
+	}
+	for _, e := range p.readers {
+		if r := e.session.parked; r != nil && r.wantsLogEnd() == logEnd {
+			n.look(r)
+		}
 	}
 }
 

@@ -22,23 +22,33 @@ type fetchEntry struct {
 	fetcher           *fetcher
 }
 
+// dueMs is when it is to be asked for: never while it rests.
+func (e *fetchEntry) dueMs() int64 {
+	if !e.standing || e.resting {
+		return machine.Never
+	}
+	return e.order.NotBeforeMs
+}
+
+func (e *fetchEntry) told() told { return told{position: e.order.Position, logStart: e.order.LogStart} }
+
 // fetcher fetches from one leader for all partitions that follow it there, with
 // one request in flight (AbstractFetcherThread; num.replica.fetchers=1).
 type fetcher struct {
 	leader  replica.BrokerID
 	entries []*partition // in order of their names
-	sent    []sentFetch
+	session leaderSession
+	// news are partitions whose entries may be other than what the session's last
+	// request has told the leader.
+	news []partitionID
+	// resting are those whose answer was with their replica when they were put here.
+	resting []*partition
 	flying  bool
 	// changed: it is worth a look when the step ends.
 	changed bool
 	// notBeforeMs is the pause after a lost connection.
 	notBeforeMs int64
 	rest        alarm
-}
-
-type sentFetch struct {
-	p        *partition
-	position replica.FetchPosition
 }
 
 func (n *Node) fetcher(leader replica.BrokerID) *fetcher {
@@ -63,7 +73,13 @@ func (n *Node) fetchFrom(p *partition, order replica.FetchFrom) {
 		p.entry.fetcher = f
 	}
 	p.entry.order, p.entry.standing, p.entry.resting = order, true, false
-	p.entry.fetcher.changed = true
+	p.entry.fetcher.touched(p)
+}
+
+// touched: the next request has to say something else of p, perhaps.
+func (f *fetcher) touched(p *partition) {
+	f.news = append(f.news, p.id)
+	f.changed = true
 }
 
 // fetchStop takes the entry out.
@@ -73,8 +89,10 @@ func (n *Node) fetchStop(p *partition) {
 	if f == nil {
 		return
 	}
-	f.entries = slices.DeleteFunc(f.entries, func(other *partition) bool { return other == p })
-	f.changed = true
+	if at, ok := slices.BinarySearchFunc(f.entries, p, comparePartitions); ok && f.entries[at] == p {
+		f.entries = slices.Delete(f.entries, at, at+1)
+	}
+	f.touched(p)
 }
 
 // fetch sends what the fetchers have to send, at the end of a step.
@@ -94,49 +112,87 @@ func (n *Node) fetch() {
 // itself, so that its next fetch is for all partitions again; one that left these
 // out would keep them waiting for as long as the leader keeps it.
 func (f *fetcher) writing() bool {
-	return slices.ContainsFunc(f.entries, func(p *partition) bool { return p.entry.resting && p.busy })
+	f.resting = slices.DeleteFunc(f.resting, func(p *partition) bool { return p.entry.fetcher != f || !p.entry.resting })
+	return slices.ContainsFunc(f.resting, func(p *partition) bool { return p.busy })
 }
 
-// send asks for all entries that do not rest. One that rests until a time sets the
-// alarm.
+// send asks for all entries that do not rest, and says only what the leader's session
+// does not know yet. One that rests until a time sets the alarm.
 func (f *fetcher) send(n *Node) {
-	now, next := n.now.Mono, machine.Never
+	now := n.now.Mono
 	if f.notBeforeMs > now {
 		n.alarms.set(&f.rest, f.notBeforeMs)
 		return
 	}
 	req := kmsg.NewPtrFetchRequest()
 	req.Version = req.MaxVersion()
-	for _, p := range f.entries {
-		switch {
-		case !p.entry.standing || p.entry.resting:
-			continue
-		case p.entry.order.NotBeforeMs > now:
-			next = min(next, p.entry.order.NotBeforeMs)
-			continue
-		}
-		if last := len(req.Topics) - 1; last < 0 || req.Topics[last].TopicID != p.id.topic {
-			t := kmsg.NewFetchRequestTopic()
-			t.TopicID = p.id.topic
-			req.Topics = append(req.Topics, t)
-		}
-		t := &req.Topics[len(req.Topics)-1]
-		t.Partitions = append(t.Partitions, f.ask(n, p))
-		f.sent = append(f.sent, sentFetch{p, p.entry.order.Position})
+	var next int64
+	if f.session.full() {
+		next = f.askAll(n, req)
+	} else {
+		next = f.askNews(n, req)
 	}
 	n.alarms.set(&f.rest, next)
-	if len(f.sent) == 0 {
+	if len(f.session.told) == 0 && len(req.ForgottenTopics) == 0 {
 		return
 	}
+	req.SessionID, req.SessionEpoch = f.session.id, f.session.epoch
 	req.ReplicaState.ID, req.ReplicaState.Epoch = n.opts.ID, n.life.lastEpoch
 	req.MaxWaitMillis, req.MinBytes, req.MaxBytes = n.cfg.fetchWaitMaxMs, n.cfg.fetchMinBytes, n.cfg.fetchResponseMaxBytes
 	f.flying = true
 	n.send(machine.Peer(f.leader), req, f)
 }
 
-func (f *fetcher) ask(n *Node, p *partition) kmsg.FetchRequestTopicPartition {
-	part := kmsg.NewFetchRequestTopicPartition()
+// askAll begins a session. It returns when the next entry is due that rests now.
+func (f *fetcher) askAll(n *Node, req *kmsg.FetchRequest) (next int64) {
+	next = machine.Never
+	f.news = f.news[:0]
+	f.session.told = make(map[partitionID]told, len(f.entries))
+	for _, p := range f.entries {
+		if due := p.entry.dueMs(); due > n.now.Mono {
+			if due != machine.Never {
+				f.news = append(f.news, p.id)
+			}
+			next = min(next, due)
+			continue
+		}
+		f.ask(n, req, p)
+	}
+	return next
+}
+
+// askNews goes on with a session (FetchSessionHandler.Builder.build).
+func (f *fetcher) askNews(n *Node, req *kmsg.FetchRequest) (next int64) {
+	next = machine.Never
+	slices.SortFunc(f.news, comparePartitionIDs)
+	news := slices.Compact(f.news)
+	f.news = f.news[:0]
+	for _, id := range news {
+		due, p := machine.Never, n.byID[id]
+		if p != nil && p.entry.fetcher == f {
+			due = p.entry.dueMs()
+		}
+		before, known := f.session.told[id]
+		switch {
+		case due > n.now.Mono:
+			if due != machine.Never {
+				f.news = append(f.news, id) // in place: it is not longer than what was read
+			}
+			next = min(next, due)
+			if known {
+				f.forget(req, id)
+			}
+		case !known || before != p.entry.told():
+			f.ask(n, req, p)
+		}
+	}
+	return next
+}
+
+// ask puts an entry into a request.
+func (f *fetcher) ask(n *Node, req *kmsg.FetchRequest, p *partition) {
 	order := &p.entry.order
+	part := kmsg.NewFetchRequestTopicPartition()
 	part.Partition = p.id.index
 	part.CurrentLeaderEpoch = int32(order.Position.LeaderEpoch)
 	part.FetchOffset = int64(order.Position.Offset)
@@ -144,46 +200,59 @@ func (f *fetcher) ask(n *Node, p *partition) kmsg.FetchRequestTopicPartition {
 	part.LogStartOffset = int64(order.LogStart)
 	part.PartitionMaxBytes = n.cfg.fetchMaxBytes
 	part.ReplicaDirectoryID = n.life.directory
-	return part
+	if last := len(req.Topics) - 1; last < 0 || req.Topics[last].TopicID != p.id.topic {
+		t := kmsg.NewFetchRequestTopic()
+		t.TopicID = p.id.topic
+		req.Topics = append(req.Topics, t)
+	}
+	t := &req.Topics[len(req.Topics)-1]
+	t.Partitions = append(t.Partitions, part)
+	f.session.told[p.id] = p.entry.told()
+}
+
+// forget takes a partition out of the session.
+func (f *fetcher) forget(req *kmsg.FetchRequest, id partitionID) {
+	if last := len(req.ForgottenTopics) - 1; last < 0 || req.ForgottenTopics[last].TopicID != id.topic {
+		t := kmsg.NewFetchRequestForgottenTopic()
+		t.TopicID = id.topic
+		req.ForgottenTopics = append(req.ForgottenTopics, t)
+	}
+	t := &req.ForgottenTopics[len(req.ForgottenTopics)-1]
+	t.Partitions = append(t.Partitions, id.index)
+	delete(f.session.told, id)
 }
 
 // ended is ender's.
 func (f *fetcher) ended(n *Node, body kmsg.Response) {
 	f.flying, f.changed = false, true
-	sent := f.sent
-	f.sent = f.sent[len(f.sent):]
 	resp, ok := body.(*kmsg.FetchResponse)
-	if !ok || resp.ErrorCode != 0 {
+	if !ok {
+		resp = nil
+	}
+	if pause := f.session.ended(resp); pause {
 		// The entries stand; only the fetcher pauses.
 		f.notBeforeMs = n.now.Mono + n.cfg.fetchBackoffMs
+	}
+	if resp == nil || resp.ErrorCode != 0 {
 		return
 	}
-	// An answer has its partitions in the order of the question.
-	next := 0
 	for i := range resp.Topics {
 		t := &resp.Topics[i]
 		for j := range t.Partitions {
-			id := partitionID{t.TopicID, t.Partitions[j].Partition}
-			at := slices.IndexFunc(sent[next:], func(s sentFetch) bool { return s.p.id == id })
-			if at < 0 {
-				continue
-			}
-			next += at
-			f.answered(n, sent[next], &t.Partitions[j])
-			next++
+			f.answered(n, partitionID{t.TopicID, t.Partitions[j].Partition}, &t.Partitions[j])
 		}
 	}
 }
 
 // answered hands a partition's answer to its replica, if that is still what it
 // asks for.
-func (f *fetcher) answered(n *Node, s sentFetch, a *kmsg.FetchResponseTopicPartition) {
-	p := s.p
-	if p.entry.fetcher != f || !p.entry.standing || p.entry.resting || p.entry.order.Position != s.position {
+func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPartition) {
+	p, asked := n.byID[id], f.session.told[id]
+	if p == nil || p.entry.fetcher != f || !p.entry.standing || p.entry.resting || p.entry.order.Position != asked.position {
 		return
 	}
 	in := replica.FetchResponse{
-		Position: s.position, Err: replica.Code(a.ErrorCode),
+		Position: asked.position, Err: replica.Code(a.ErrorCode),
 		HW: replica.Offset(a.HighWatermark), LogStart: replica.Offset(a.LogStartOffset), Diverging: logstate.UndefinedEnd,
 	}
 	if a.DivergingEpoch.EndOffset >= 0 {
@@ -194,7 +263,11 @@ func (f *fetcher) answered(n *Node, s sentFetch, a *kmsg.FetchResponseTopicParti
 	if in.Err == replica.None && !in.Diverging.Defined() && len(a.RecordBatches) > 0 {
 		n.takeBatches(p, &in, a.RecordBatches)
 	}
-	p.entry.resting = in.Err != replica.None || in.Diverging.Defined() || len(in.Batches) > 0
+	if in.Err != replica.None || in.Diverging.Defined() || len(in.Batches) > 0 {
+		p.entry.resting = true
+		f.resting = append(f.resting, p)
+		f.touched(p)
+	}
 	n.step(p, in)
 }
 

@@ -73,7 +73,8 @@ type Node struct {
 	ids      producerIDs
 	upkeep   upkeep
 	parked   []*fetchRequest // fetches to look at again when the step ends
-	asked    questions       // what replicas will settle
+	sessions sessions
+	asked    questions // what replicas will settle
 
 	alarms alarms
 	sends  map[machine.Token]ender
@@ -113,6 +114,7 @@ func Open(opts Options, now machine.Time) (*Node, error) {
 		opts: opts, cfg: cfg, self: replica.BrokerID(opts.ID), now: now,
 		hosted: map[storage.TopicPartition]*partition{}, byID: map[partitionID]*partition{},
 		lanes: map[storage.TopicPartition]uint64{}, sends: map[machine.Token]ender{},
+		sessions:  sessions{byID: map[int32]*session{}},
 		validator: record.NewValidator(record.DefaultInflateLimit),
 	}
 	n.dir, err = storage.Open(opts.FS, storage.Options{

@@ -42,6 +42,10 @@ type partition struct {
 	proposal *replica.AlterPartition // that is not sent
 	// followers and consumers are parked fetches that this partition may wake.
 	followers, consumers []*fetchRequest
+	// readers are the sessions that this partition is part of, changes counts what could
+	// concern them.
+	readers []*sessionPart
+	changes uint64
 
 	deadline alarm
 	// flush is when a sync is due that nobody waits for; flushing: it is under way.
@@ -64,6 +68,12 @@ func (p *partition) live() bool { return p != nil && p.replica != nil && !p.clos
 func (n *Node) step(p *partition, in replica.Input) {
 	if p.replica == nil || p.closed {
 		return
+	}
+	switch in.(type) {
+	case replica.FollowerFetch, replica.FetchesRepeated:
+		// Of what they move the effects tell.
+	default:
+		n.unsettle(p)
 	}
 	base := len(n.effects)
 	n.effects = p.replica.Step(n.now.Mono, in, n.effects)
@@ -123,16 +133,18 @@ func (n *Node) carryOut(p *partition, e replica.Effect) {
 		n.askOffset(p, e)
 	case replica.HWMoved:
 		p.log.SetHW(e.HW)
-		n.wake(p.consumers)
+		n.unsettle(p)
+		n.wakeConsumers(p)
 	case replica.LogGrew:
-		n.wake(p.followers)
+		n.wakeFollowers(p)
 	case replica.LogStartMoved:
+		n.unsettle(p)
 		if e.Start > p.log.Start() {
 			n.run(p.lane, &startOrder{p: p, start: e.Start})
 		}
 	case replica.RoleChanged:
-		n.wake(p.followers)
-		n.wake(p.consumers)
+		n.wakeFollowers(p)
+		n.wakeConsumers(p)
 	case replica.ISRChanged:
 		// For meters, which there are none of yet.
 	}

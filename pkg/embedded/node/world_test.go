@@ -12,6 +12,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
 
@@ -34,6 +35,10 @@ type world struct {
 	notes []string
 	// fetches are those in flight between brokers, asked how many there were.
 	fetches, asked map[[2]machine.Peer]int
+	// fetched, if set, is told of fetches between brokers.
+	fetched func(from int32, req *kmsg.FetchRequest)
+	// observe, if set, is told what replicas do.
+	observe func(broker int32, p Partition, in replica.Input, out []replica.Effect)
 }
 
 // wallMs is what the clock Wall shows at 0.
@@ -131,9 +136,14 @@ func (w *world) start(id int32) {
 			w.fetches[link] = 0 // of the life before
 		}
 	}
+	var observe func(p Partition, in replica.Input, out []replica.Effect)
+	if w.observe != nil {
+		observe = func(p Partition, in replica.Input, out []replica.Effect) { w.observe(id, p, in, out) }
+	}
 	var err error
 	h.node, err = Open(Options{
-		ID: id, ClusterID: "cluster", Rack: h.rack, FS: h.disk, Static: w.static,
+		Observe: observe,
+		ID:      id, ClusterID: "cluster", Rack: h.rack, FS: h.disk, Static: w.static,
 		EndPoints: []kraft.Endpoint{{Name: "PLAINTEXT", Host: fmt.Sprintf("b%d", id), Port: 9092}},
 		Rand:      rand.New(rand.NewPCG(uint64(id), uint64(h.life)+100)),
 	}, w.time())
@@ -299,6 +309,9 @@ func (w *world) fetchBegins(from int32, e machine.Send) {
 		return
 	}
 	link := [2]machine.Peer{machine.Peer(from), e.To}
+	if w.fetched != nil && e.To != machine.Controller {
+		w.fetched(from, e.Request.(*kmsg.FetchRequest))
+	}
 	if req := e.Request.(*kmsg.FetchRequest); e.To != machine.Controller && (req.ReplicaState.ID != from || req.ReplicaState.Epoch < 0) {
 		w.t.Errorf("a fetch from %d says %+v", from, req.ReplicaState)
 	}

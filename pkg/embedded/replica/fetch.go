@@ -130,6 +130,33 @@ func (r *Replica) followerFetch(f FollowerFetch) {
 	r.fetchRecorded(next)
 }
 
+// Settled reports whether a follower's fetch that is like its last one would find
+// and change nothing but the time at which it was caught up: it has the whole log, it is in
+// the ISR, and the disk is at rest. That holds until the replica is stepped with
+// anything but a fetch that moves nothing. The node need not step such fetches one by
+// one; see FetchesRepeated.
+func (r *Replica) Settled(f FollowerFetch) bool {
+	if r.leader == nil || r.disk.busy() || f.Position.Offset != r.log.end || r.readable(f.Position.LeaderEpoch, true) != None {
+		return false
+	}
+	from := r.leader.remote(f.From)
+	return from != nil && from.end() == r.log.end && from.logStart == f.LogStart && from.brokerEpoch == f.BrokerEpoch &&
+		r.leader.isr.contains(f.From)
+}
+
+// fetchesRepeated records the last of the fetches that were not stepped. Those
+// before it have left no other trace in Progress than it does.
+func (r *Replica) fetchesRepeated(in FetchesRepeated) {
+	if r.leader == nil {
+		return
+	}
+	from := r.leader.remote(in.From)
+	if from == nil || from.end() != r.log.end || in.AtMs <= from.LastFetchMs {
+		return
+	}
+	from.Fetched(isrrule.Fetch{Offset: from.LEO, LeaderLEO: int64(r.log.end), AtMs: in.AtMs})
+}
+
 func (r *Replica) readForFollower(f FollowerFetch) (FetchBounds, *remote) {
 	if err := r.readable(f.Position.LeaderEpoch, true); err != None {
 		return fetchError(err), nil

@@ -56,6 +56,15 @@ type FollowerFetch struct {
 	Reread bool
 }
 
+// FetchesRepeated says that a follower has repeated its last fetch, word for word,
+// up to AtMs on the clock of Step, and that nothing else happened to this replica since:
+// what an incremental fetch session leaves out (KIP-227). It is for followers that
+// are Settled, of whom each such fetch would say that they have caught up.
+type FetchesRepeated struct {
+	From BrokerID
+	AtMs int64
+}
+
 // FetchPosition is where a fetcher wants to read on.
 type FetchPosition struct {
 	Offset Offset
@@ -143,6 +152,7 @@ func (Configure) isInput()              {}
 func (Tick) isInput()                   {}
 func (Produce) isInput()                {}
 func (FollowerFetch) isInput()          {}
+func (FetchesRepeated) isInput()        {}
 func (FetchResponse) isInput()          {}
 func (OffsetResponse) isInput()         {}
 func (AlterPartitionResponse) isInput() {}

@@ -100,6 +100,9 @@ func (r *Replica) step(in Input) {
 		// Reads take no lock in Kafka; what follows from one may.
 		r.followerFetch(in)
 		return
+	case FetchesRepeated:
+		r.fetchesRepeated(in)
+		return
 	case Tick:
 		r.tick()
 		return

@@ -26,16 +26,19 @@ func describe(m any) string {
 			who = m.ReplicaID
 		}
 		var b strings.Builder
-		fmt.Fprintf(&b, "Fetch of %d (broker epoch %d) wait %d:", who, m.ReplicaState.Epoch, m.MaxWaitMillis)
+		fmt.Fprintf(&b, "Fetch of %d (broker epoch %d) session %d/%d wait %d:", who, m.ReplicaState.Epoch, m.SessionID, m.SessionEpoch, m.MaxWaitMillis)
 		for _, t := range m.Topics {
 			for _, p := range t.Partitions {
 				fmt.Fprintf(&b, " %s-%d@%d (epoch %d, last %d)", topicLabel(t.Topic, t.TopicID), p.Partition, p.FetchOffset, p.CurrentLeaderEpoch, p.LastFetchedEpoch)
 			}
 		}
+		for _, t := range m.ForgottenTopics {
+			fmt.Fprintf(&b, " without %s-%v", topicLabel(t.Topic, t.TopicID), t.Partitions)
+		}
 		return b.String()
 	case *kmsg.FetchResponse:
 		var b strings.Builder
-		fmt.Fprintf(&b, "Fetched, error %d:", m.ErrorCode)
+		fmt.Fprintf(&b, "Fetched, session %d, error %d:", m.SessionID, m.ErrorCode)
 		for _, t := range m.Topics {
 			for _, p := range t.Partitions {
 				fmt.Fprintf(&b, " %s-%d: error %d, HW %d, start %d, %s", topicLabel(t.Topic, t.TopicID), p.Partition, p.ErrorCode, p.HighWatermark, p.LogStartOffset, batches(p.RecordBatches))
@@ -129,6 +132,12 @@ func (w *World) hashRequest(m kmsg.Request) {
 	h.add(int64(m.Key())<<16 | int64(m.GetVersion()))
 	switch m := m.(type) {
 	case *kmsg.FetchRequest:
+		h.add(int64(m.SessionID)<<32 | int64(m.SessionEpoch))
+		for i := range m.ForgottenTopics {
+			for _, index := range m.ForgottenTopics[i].Partitions {
+				h.add(int64(index))
+			}
+		}
 		for i := range m.Topics {
 			for j := range m.Topics[i].Partitions {
 				p := &m.Topics[i].Partitions[j]

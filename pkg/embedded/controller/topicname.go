@@ -1,25 +1,15 @@
 package controller
 
-import "strings"
+import (
+	"strings"
 
-// maxTopicName keeps "name-partition.delete-id" within what file systems allow
-// (Kafka's Topic.MAX_NAME_LENGTH).
-const maxTopicName = 249
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+)
 
 // validTopicName is Kafka's Topic.validate.
 func validTopicName(name string) *Error {
-	switch {
-	case name == "":
-		return errorf(InvalidTopic, "the name of a topic cannot be empty")
-	case name == "." || name == "..":
-		return errorf(InvalidTopic, "a topic cannot be named %q", name)
-	case len(name) > maxTopicName:
-		return errorf(InvalidTopic, "topic %q: %d characters, at most %d are allowed", name, len(name), maxTopicName)
-	}
-	for _, r := range name {
-		if !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("._-", r)) {
-			return errorf(InvalidTopic, "topic %q: %q is not allowed, only ASCII letters and digits, '.', '_' and '-' are", name, r)
-		}
+	if err := metadata.CheckTopicName(name); err != nil {
+		return errorf(InvalidTopic, "%v", err)
 	}
 	return nil
 }

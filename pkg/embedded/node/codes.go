@@ -10,8 +10,10 @@ import (
 // Kafka's error codes that package replica has no need of.
 const (
 	unknownServerError         replica.Code = -1
+	replicaNotAvailable        replica.Code = 9
 	messageTooLarge            replica.Code = 10
 	coordinatorLoadInProgress  replica.Code = 14
+	invalidTopic               replica.Code = 17
 	recordListTooLarge         replica.Code = 18
 	invalidTimestamp           replica.Code = 32
 	invalidTxnState            replica.Code = 48
@@ -22,6 +24,9 @@ const (
 	snapshotNotFound           replica.Code = 98
 	positionOutOfRange         replica.Code = 99
 	brokerIDNotRegistered      replica.Code = 102
+	mismatchedEndpointType     replica.Code = 114
+	unsupportedEndpointType    replica.Code = 115
+	invalidRegularExpression   replica.Code = 128
 )
 
 // recordCode is what a batch that breaks the rules is answered with.

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/configs"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
@@ -30,8 +31,10 @@ type brokerConfig struct {
 	fetchMaxBytesAllowed                             int32
 	metadataFetchMaxBytes, metadataSnapshotMaxBytes  int32
 	metadataRetryMs, metadataRetryMaxMs, shutdownMs  int64
-	rackAware                                        bool
+	rackAware, autoCreate                            bool
 	sessionSlots                                     int
+	partitionLimit, numPartitions                    int32
+	replicationFactor                                int16
 }
 
 // rackAwareSelector is the one replica.selector.class there is.
@@ -59,6 +62,10 @@ var restartConfigs = map[string]string{
 	"controller.quorum.fetch.snapshot.max.bytes":    "1048576",
 	"controller.quorum.retry.backoff.ms":            "20",
 	"controller.quorum.retry.backoff.max.ms":        "1000",
+	"max.request.partition.size.limit":              "2000",
+	"auto.create.topics.enable":                     "true",
+	"num.partitions":                                "-1", // the controller's default
+	"default.replication.factor":                    "-1",
 }
 
 // topicConfigs are the topics' keys, the broker's that give them their defaults,
@@ -91,10 +98,13 @@ const maxLong = "9223372036854775807"
 
 func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 	for _, key := range slices.Sorted(maps.Keys(static)) {
-		if _, ok := restartConfigs[key]; ok || knownTopicDefault(key) {
-			continue
+		k, ok := configs.BrokerKey(key)
+		if !ok && !Honoured(key) { // Kafka hides a few that tests set
+			return brokerConfig{}, fmt.Errorf("config %s is not known; names are those of Kafka's server.properties", key)
 		}
-		return brokerConfig{}, fmt.Errorf("config %s is not known; names are those of Kafka's server.properties", key)
+		if err := k.Check(static[key]); err != nil {
+			return brokerConfig{}, err
+		}
 	}
 	p := parser{of: func(key string) string {
 		if v, ok := static[key]; ok {
@@ -123,6 +133,10 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 		metadataSnapshotMaxBytes: p.int("controller.quorum.fetch.snapshot.max.bytes"),
 		metadataRetryMs:          p.long("controller.quorum.retry.backoff.ms"),
 		metadataRetryMaxMs:       p.long("controller.quorum.retry.backoff.max.ms"),
+		partitionLimit:           p.int("max.request.partition.size.limit"),
+		autoCreate:               p.bool("auto.create.topics.enable"),
+		numPartitions:            p.int("num.partitions"),
+		replicationFactor:        int16(p.int("default.replication.factor")),
 		shutdownMs:               5 * 60 * 1000, // as BrokerServer.shutdown waits for it
 	}
 	switch class := p.of("replica.selector.class"); class {
@@ -141,13 +155,13 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 	return c, err
 }
 
-func knownTopicDefault(broker string) bool {
-	for _, k := range topicConfigs {
-		if k.broker == broker {
-			return true
-		}
+// Honoured reports whether a broker obeys a config of its file by that name. Others it
+// knows, and lets be.
+func Honoured(name string) bool {
+	if _, ok := restartConfigs[name]; ok {
+		return true
 	}
-	return false
+	return slices.ContainsFunc(topicConfigs, func(k struct{ topic, broker, def string }) bool { return k.broker == name })
 }
 
 // topicConfig is what a topic's configs say to those who obey them.
@@ -258,6 +272,17 @@ func (p *parser) int(key string) int32 {
 		p.fail(key, "a number of 32 bits")
 	}
 	return int32(v)
+}
+
+func (p *parser) bool(key string) bool {
+	switch strings.ToLower(strings.TrimSpace(p.of(key))) {
+	case "true":
+		return true
+	case "false":
+	default:
+		p.fail(key, "true or false")
+	}
+	return false
 }
 
 // codec is compression.type: the producer's own, or the one to store with.

@@ -11,18 +11,22 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 )
 
-const (
-	replicaNotAvailable replica.Code = 9
-	invalidTopic        replica.Code = 17
-)
-
-// metadata answers from the image (KRaftMetadataCache). Topics are not made by
-// asking: auto.create.topics.enable is off here.
+// metadata answers from the image (KRaftMetadataCache), and has topics made that it
+// does not know, if it may.
 func (n *Node) metadata(token machine.Token, req *kmsg.MetadataRequest) {
 	im := n.follow.image
 	resp := req.ResponseKind().(*kmsg.MetadataResponse)
-	resp.ClusterID = kmsg.StringPtr(n.opts.ClusterID)
 	resp.Brokers, resp.Topics = []kmsg.MetadataResponseBroker{}, []kmsg.MetadataResponseTopic{}
+	if req.Version < 12 && slices.ContainsFunc(req.Topics, func(t kmsg.MetadataRequestTopic) bool { return t.Topic == nil }) {
+		// Versions 10 and 11 have a place for an id, and are not answered by it (KAFKA-12701).
+		for i := range req.Topics {
+			req.Topics[i].Topic = kmsg.StringPtr("")
+			resp.Topics = append(resp.Topics, noTopic(&req.Topics[i], replica.InvalidRequest))
+		}
+		n.reply(token, resp)
+		return
+	}
+	resp.ClusterID = kmsg.StringPtr(n.opts.ClusterID)
 	for id := range im.Brokers() {
 		e, rack, ok := n.endpoint(id)
 		if !ok {
@@ -32,41 +36,78 @@ func (n *Node) metadata(token machine.Token, req *kmsg.MetadataRequest) {
 		b.NodeID, b.Host, b.Port, b.Rack = id, e.Host, int32(e.Port), rack
 		resp.Brokers = append(resp.Brokers, b)
 	}
-	// Any broker will do: what is for the controller is sent on to it.
-	resp.ControllerID = -1
-	if len(resp.Brokers) > 0 {
-		resp.ControllerID = resp.Brokers[n.opts.Rand.IntN(len(resp.Brokers))].NodeID
-	}
+	resp.ControllerID = n.anyBroker()
 	if req.Topics == nil || req.Version == 0 && len(req.Topics) == 0 {
 		for _, t := range im.Topics() {
 			resp.Topics = append(resp.Topics, n.describeTopic(req.Version, t))
 		}
+	} else {
+		resp.Topics = n.describeAsked(req)
 	}
-	for i := range req.Topics {
-		resp.Topics = append(resp.Topics, n.describeAsked(im, req.Version, &req.Topics[i]))
+	if req.IncludeTopicAuthorizedOperations {
+		for i := range resp.Topics {
+			resp.Topics[i].AuthorizedOperations = topicOperations
+		}
+	}
+	if req.IncludeClusterAuthorizedOperations {
+		resp.AuthorizedOperations = clusterOperations
 	}
 	n.reply(token, resp)
 }
 
-func (n *Node) describeAsked(im metadata.Image, version int16, asked *kmsg.MetadataRequestTopic) kmsg.MetadataResponseTopic {
-	if asked.Topic != nil {
-		if t, ok := im.Topic(*asked.Topic); ok {
-			return n.describeTopic(version, t)
+// describeAsked answers for each topic once. Where one is named by an id, names are not
+// looked at.
+func (n *Node) describeAsked(req *kmsg.MetadataRequest) []kmsg.MetadataResponseTopic {
+	all := []kmsg.MetadataResponseTopic{}
+	im, none := n.follow.image, [16]byte{}
+	byID := slices.ContainsFunc(req.Topics, func(t kmsg.MetadataRequestTopic) bool { return t.TopicID != none })
+	var unknown []string
+	for i := range req.Topics {
+		asked := &req.Topics[i]
+		if slices.ContainsFunc(req.Topics[:i], func(t kmsg.MetadataRequestTopic) bool { return sameTopic(byID, &t, asked) }) {
+			continue
 		}
-		return noTopic(asked, replica.UnknownTopicOrPartition)
+		switch {
+		case byID && asked.TopicID == none:
+		case byID:
+			if t, ok := im.TopicByID(asked.TopicID); ok {
+				all = append(all, n.describeTopic(req.Version, t))
+			} else {
+				all = append(all, noTopic(&kmsg.MetadataRequestTopic{TopicID: asked.TopicID}, replica.UnknownTopicID))
+			}
+		case asked.Topic == nil:
+			all = append(all, noTopic(asked, invalidTopic))
+		default:
+			if t, ok := im.Topic(*asked.Topic); ok {
+				all = append(all, n.describeTopic(req.Version, t))
+				continue
+			}
+			code := replica.UnknownTopicOrPartition
+			if metadata.CheckTopicName(*asked.Topic) != nil {
+				code = invalidTopic
+			} else {
+				unknown = append(unknown, *asked.Topic)
+			}
+			all = append(all, noTopic(asked, code))
+		}
 	}
-	if t, ok := im.TopicByID(asked.TopicID); ok {
-		return n.describeTopic(version, t)
+	if req.AllowAutoTopicCreation || req.Version < 4 {
+		n.autoCreate(unknown)
 	}
-	if asked.TopicID == (kraft.UUID{}) {
-		return noTopic(asked, invalidTopic)
+	return all
+}
+
+func sameTopic(byID bool, a, b *kmsg.MetadataRequestTopic) bool {
+	if byID {
+		return a.TopicID == b.TopicID
 	}
-	return noTopic(asked, replica.UnknownTopicID)
+	return a.Topic != nil && b.Topic != nil && *a.Topic == *b.Topic
 }
 
 func noTopic(asked *kmsg.MetadataRequestTopic, code replica.Code) kmsg.MetadataResponseTopic {
 	out := kmsg.NewMetadataResponseTopic()
 	out.ErrorCode, out.Topic, out.TopicID = int16(code), asked.Topic, asked.TopicID
+	out.IsInternal = asked.Topic != nil && metadata.InternalTopic(*asked.Topic)
 	out.Partitions = []kmsg.MetadataResponseTopicPartition{}
 	return out
 }
@@ -74,7 +115,7 @@ func noTopic(asked *kmsg.MetadataRequestTopic, code replica.Code) kmsg.MetadataR
 func (n *Node) describeTopic(version int16, t *metadata.Topic) kmsg.MetadataResponseTopic {
 	out := kmsg.NewMetadataResponseTopic()
 	out.Topic, out.TopicID = kmsg.StringPtr(t.Name), t.ID
-	out.IsInternal = t.Name == "__consumer_offsets" || t.Name == "__transaction_state"
+	out.IsInternal = metadata.InternalTopic(t.Name)
 	out.Partitions = make([]kmsg.MetadataResponseTopicPartition, 0, t.Len())
 	for _, part := range t.Partitions() {
 		out.Partitions = append(out.Partitions, n.describePartition(version, part))
@@ -87,12 +128,8 @@ func (n *Node) describeTopic(version int16, t *metadata.Topic) kmsg.MetadataResp
 func (n *Node) describePartition(version int16, part *kraft.Partition) kmsg.MetadataResponseTopicPartition {
 	out := kmsg.NewMetadataResponseTopicPartition()
 	out.Partition, out.Leader, out.LeaderEpoch = part.PartitionID, part.Leader, part.LeaderEpoch
-	out.Replicas, out.ISR, out.OfflineReplicas = append([]int32{}, part.Replicas...), append([]int32{}, part.ISR...), []int32{}
-	for i, id := range part.Replicas {
-		if _, _, alive := n.endpoint(id); !alive || part.Directories[i] == kraft.LostDirectory {
-			out.OfflineReplicas = append(out.OfflineReplicas, id)
-		}
-	}
+	out.Replicas, out.ISR = append([]int32{}, part.Replicas...), append([]int32{}, part.ISR...)
+	out.OfflineReplicas = n.offline(part)
 	if version == 0 && len(out.OfflineReplicas) > 0 {
 		down := func(id int32) bool { return slices.Contains(out.OfflineReplicas, id) }
 		out.Replicas, out.ISR = slices.DeleteFunc(out.Replicas, down), slices.DeleteFunc(out.ISR, down)
@@ -102,6 +139,32 @@ func (n *Node) describePartition(version int16, part *kraft.Partition) kmsg.Meta
 		out.ErrorCode, out.Leader = int16(replica.LeaderNotAvailable), -1
 	}
 	return out
+}
+
+// offline are the replicas that are on no disk which is there.
+func (n *Node) offline(part *kraft.Partition) []int32 {
+	ids := []int32{}
+	for i, id := range part.Replicas {
+		if _, _, alive := n.endpoint(id); !alive || part.Directories[i] == kraft.LostDirectory {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// anyBroker is what clients are told is the controller: any broker that is alive will
+// do, as what is for the controller is sent on to it. −1 where none is.
+func (n *Node) anyBroker() int32 {
+	var alive []int32
+	for id := range n.follow.image.Brokers() {
+		if _, _, ok := n.endpoint(id); ok {
+			alive = append(alive, id)
+		}
+	}
+	if len(alive) == 0 {
+		return -1
+	}
+	return alive[n.opts.Rand.IntN(len(alive))]
 }
 
 // listReassignments answers from the image

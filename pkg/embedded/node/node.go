@@ -1,6 +1,7 @@
 package node
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand/v2"
 
@@ -24,8 +25,10 @@ type Options struct {
 	// EndPoints are what it registers, the first one being what other brokers and
 	// clients get told.
 	EndPoints []kraft.Endpoint
-	// FS is the log directory.
-	FS vfs.FS
+	// FS is the log directory, LogDir what clients are told that it is called; "" is a
+	// name made up from the id.
+	FS     vfs.FS
+	LogDir string
 	// Rand draws incarnation ids and the like. It is the node's alone.
 	Rand *rand.Rand
 	// Static are configs of the broker's file by their Kafka names. What is not
@@ -75,6 +78,7 @@ type Node struct {
 	parked   []*fetchRequest // fetches to look at again when the step ends
 	sessions sessions
 	asked    questions // what replicas will settle
+	creating []string  // topics that the controller was asked to make
 
 	alarms alarms
 	sends  map[machine.Token]ender
@@ -232,6 +236,10 @@ func (n *Node) MetadataOffset() int64 { return n.follow.applied }
 
 // BrokerEpoch is that of the present registration, -1 before it.
 func (n *Node) BrokerEpoch() int64 { return n.life.epoch }
+
+func (n *Node) logDir() string {
+	return cmp.Or(n.opts.LogDir, fmt.Sprintf("/memory/broker-%d", n.opts.ID))
+}
 
 // Replica returns a partition's replica and its log, nil if this broker has none:
 // for tests and metrics, to be read only.

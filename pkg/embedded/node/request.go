@@ -56,6 +56,20 @@ func (n *Node) request(in machine.Request) {
 		n.deleteRecords(in.Token, req)
 	case *kmsg.ListPartitionReassignmentsRequest:
 		n.listReassignments(in.Token, req)
+	case *kmsg.DescribeClusterRequest:
+		n.describeCluster(in.Token, req)
+	case *kmsg.DescribeConfigsRequest:
+		n.describeConfigs(in.Token, req)
+	case *kmsg.DescribeTopicPartitionsRequest:
+		n.describeTopicPartitions(in.Token, req)
+	case *kmsg.DescribeLogDirsRequest:
+		n.describeLogDirs(in.Token, req)
+	case *kmsg.DescribeProducersRequest:
+		n.describeProducers(in.Token, req)
+	case *kmsg.ListTransactionsRequest:
+		n.listTransactions(in.Token, req)
+	case *kmsg.ListConfigResourcesRequest:
+		n.listConfigResources(in.Token, req)
 	default:
 		// What is served and has no line above, only the controller can answer.
 		n.send(machine.Controller, req, forwarded{in.Token})

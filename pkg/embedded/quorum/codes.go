@@ -18,6 +18,9 @@ const (
 	codeSnapshotNotFound      int16 = 98
 	codePositionOutOfRange    int16 = 99
 	codeInconsistentClusterID int16 = 104
+
+	codeMismatchedEndpointType  int16 = 114
+	codeUnsupportedEndpointType int16 = 115
 )
 
 // topicAuthorizationFailed is TOPIC_AUTHORIZATION_FAILED, with which Kafka refuses to

@@ -10,10 +10,8 @@ import (
 
 // request answers a request, now or once it can be.
 func (n *Node) request(now machine.Time, in machine.Request, out []machine.Effect) []machine.Effect {
-	if v, ok := in.Body.(*kmsg.ApiVersionsRequest); ok {
-		return append(out, machine.Reply{Token: in.Token, Response: n.apiVersions(v)})
-	}
-	if !(wire.APIs{}).Serves(wire.Controller, in.Body.Key(), in.Body.GetVersion()) {
+	_, versions := in.Body.(*kmsg.ApiVersionsRequest)
+	if !versions && !(wire.APIs{}).Serves(wire.Controller, in.Body.Key(), in.Body.GetVersion()) {
 		// Who asks has not looked at ApiVersions; Kafka hangs up as well.
 		return append(out, machine.Reply{Token: in.Token, Close: true})
 	}
@@ -35,7 +33,7 @@ func (n *Node) request(now machine.Time, in machine.Request, out []machine.Effec
 	return n.answer(in.Token, resp, out)
 }
 
-// followerRequest answers what is asked about the log, which needs no decision.
+// followerRequest answers what needs no decision: about the log, and what is durable.
 func (n *Node) followerRequest(now machine.Time, in machine.Request, out []machine.Effect) (_ []machine.Effect, done bool) {
 	switch req := in.Body.(type) {
 	case *kmsg.FetchRequest:
@@ -44,6 +42,12 @@ func (n *Node) followerRequest(now machine.Time, in machine.Request, out []machi
 		return n.fetchSnapshot(in.Token, req, out), true
 	case *kmsg.DescribeQuorumRequest:
 		return append(out, machine.Reply{Token: in.Token, Response: n.describe(now, req)}), true
+	case *kmsg.ApiVersionsRequest:
+		return append(out, machine.Reply{Token: in.Token, Response: n.apiVersions(req)}), true
+	case *kmsg.DescribeClusterRequest:
+		return append(out, machine.Reply{Token: in.Token, Response: n.describeCluster(req)}), true
+	case *kmsg.DescribeConfigsRequest:
+		return append(out, machine.Reply{Token: in.Token, Response: n.describeConfigs(req)}), true
 	}
 	return out, false
 }

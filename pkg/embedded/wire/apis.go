@@ -40,7 +40,9 @@ var served = []struct {
 	{API{int16(kmsg.DeleteRecords), 0, 2}, Broker},
 	{API{int16(kmsg.InitProducerID), 0, 5}, Broker},
 	{API{int16(kmsg.OffsetForLeaderEpoch), 2, 4}, Broker},
+	{API{int16(kmsg.DescribeConfigs), 1, 4}, Broker | Controller},
 	{API{int16(kmsg.AlterConfigs), 0, 2}, Broker | Controller},
+	{API{int16(kmsg.DescribeLogDirs), 1, 5}, Broker},
 	{API{int16(kmsg.CreatePartitions), 0, 3}, Broker | Controller},
 	{API{int16(kmsg.ElectLeaders), 0, 2}, Broker | Controller},
 	{API{int16(kmsg.IncrementalAlterConfigs), 0, 1}, Broker | Controller},
@@ -50,11 +52,16 @@ var served = []struct {
 	{API{int16(kmsg.AlterPartition), 2, 3}, Controller},
 	{API{int16(kmsg.UpdateFeatures), 0, 2}, Broker | Controller},
 	{API{int16(kmsg.FetchSnapshot), 0, 1}, Controller},
+	{API{int16(kmsg.DescribeCluster), 0, 2}, Broker | Controller},
+	{API{int16(kmsg.DescribeProducers), 0, 0}, Broker},
 	{API{int16(kmsg.BrokerRegistration), 0, 4}, Controller},
 	{API{int16(kmsg.BrokerHeartbeat), 0, 2}, Controller},
 	{API{int16(kmsg.UnregisterBroker), 0, 0}, Broker | Controller},
+	{API{int16(kmsg.ListTransactions), 0, 2}, Broker},
 	{API{int16(kmsg.AllocateProducerIDs), 0, 0}, Controller},
 	{API{int16(kmsg.AssignReplicasToDirs), 0, 0}, Controller},
+	{API{int16(kmsg.ListConfigResources), 0, 1}, Broker},
+	{API{int16(kmsg.DescribeTopicPartitions), 0, 0}, Broker},
 }
 
 // APIs are the requests that a node serves. The zero value is all that there are.

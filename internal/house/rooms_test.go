@@ -132,7 +132,7 @@ var libraries = []library{
 		what:     "the codec kmsg",
 		prefixes: []string{"github.com/twmb/franz-go/pkg/kmsg"},
 		rooms: append([]string{
-			"internal/fakekafka", "pkg/embedded", "pkg/embedded/broker", "pkg/embedded/configs", "pkg/embedded/machine",
+			"internal/fakekafka", "pkg/embedded", "pkg/embedded/broker", "pkg/embedded/configs", "pkg/embedded/group", "pkg/embedded/machine",
 			"pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/sim",
 			"pkg/embedded/wire",
 		}, clientRooms...),

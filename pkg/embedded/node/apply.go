@@ -54,12 +54,17 @@ func (n *Node) publish(c changes) {
 		n.publishAll(false)
 		return
 	}
+	var gone []string
 	for _, t := range c.gone {
+		gone = append(gone, t.Name)
 		for index := range t.Partitions() {
 			if p := n.byID[partitionID{t.ID, index}]; p != nil {
 				n.discard(p)
 			}
 		}
+	}
+	if len(gone) > 0 {
+		n.groupTopicsGone(gone)
 	}
 	for _, id := range c.touched {
 		if t, ok := im.TopicByID(id.topic); ok {
@@ -229,6 +234,9 @@ func (n *Node) discard(p *partition) {
 		n.retire(p)
 	}
 	p.closed = true
+	if p.coordinator != nil {
+		n.groupsGone(p.coordinator)
+	}
 	n.alarms.clear(&p.deadline)
 	n.alarms.clear(&p.flush)
 	n.fetchStop(p)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/configs"
+	"github.com/kafkaops/kafkaops/pkg/embedded/group"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
@@ -35,6 +36,10 @@ type brokerConfig struct {
 	sessionSlots                                     int
 	partitionLimit, numPartitions                    int32
 	replicationFactor                                int16
+	offsetsPartitions, offsetsSegmentBytes           int32
+	// offsetsReplicas is 0 where it is not set: as many as there are brokers, up to three.
+	offsetsReplicas int16
+	groups          group.Config
 }
 
 // rackAwareSelector is the one replica.selector.class there is.
@@ -66,6 +71,17 @@ var restartConfigs = map[string]string{
 	"auto.create.topics.enable":                     "true",
 	"num.partitions":                                "-1", // the controller's default
 	"default.replication.factor":                    "-1",
+	"group.initial.rebalance.delay.ms":              "0", // Kafka's is 3000
+	"group.max.session.timeout.ms":                  "1800000",
+	"group.max.size":                                "2147483647",
+	"group.min.session.timeout.ms":                  "6000",
+	"offset.metadata.max.bytes":                     "4096",
+	"offsets.commit.timeout.ms":                     "5000",
+	"offsets.retention.check.interval.ms":           "600000",
+	"offsets.retention.minutes":                     "10080",
+	"offsets.topic.num.partitions":                  "8", // Kafka's is 50
+	"offsets.topic.replication.factor":              "0", // see offsetsReplicas
+	"offsets.topic.segment.bytes":                   "104857600",
 }
 
 // topicConfigs are the topics' keys, the broker's that give them their defaults,
@@ -139,6 +155,18 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 		replicationFactor:        int16(p.int("default.replication.factor")),
 		shutdownMs:               5 * 60 * 1000, // as BrokerServer.shutdown waits for it
 	}
+	c.groups = group.Config{
+		MinSessionTimeoutMs:     p.int("group.min.session.timeout.ms"),
+		MaxSessionTimeoutMs:     p.int("group.max.session.timeout.ms"),
+		MaxSize:                 int(p.int("group.max.size")),
+		InitialRebalanceDelayMs: p.long("group.initial.rebalance.delay.ms"),
+		MetadataMaxBytes:        int(p.int("offset.metadata.max.bytes")),
+		CommitTimeoutMs:         p.long("offsets.commit.timeout.ms"),
+		RetentionMs:             p.long("offsets.retention.minutes") * 60_000,
+		RetentionCheckMs:        p.long("offsets.retention.check.interval.ms"),
+	}
+	c.offsetsPartitions, c.offsetsSegmentBytes = p.int("offsets.topic.num.partitions"), p.int("offsets.topic.segment.bytes")
+	c.offsetsReplicas = int16(min(p.int("offsets.topic.replication.factor"), math.MaxInt16))
 	switch class := p.of("replica.selector.class"); class {
 	case "":
 	case rackAwareSelector:

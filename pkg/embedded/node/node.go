@@ -74,6 +74,7 @@ type Node struct {
 	alter    alterer
 	assign   assigner
 	ids      producerIDs
+	groups   groups
 	upkeep   upkeep
 	parked   []*fetchRequest // fetches to look at again when the step ends
 	sessions sessions
@@ -148,6 +149,7 @@ func (n *Node) begin() error {
 	n.follow.begin(n)
 	n.alter.begin()
 	n.assign.begin()
+	n.groups.begin(n)
 	n.upkeep.begin(n)
 	return nil
 }
@@ -192,6 +194,7 @@ func (n *Node) Step(now machine.Time, in machine.Input, out []machine.Effect) []
 
 // finish does what is done once in a step, whatever led to it.
 func (n *Node) finish() []machine.Effect {
+	n.coordinate()
 	if !n.stopped {
 		n.reread()
 		n.fetch()

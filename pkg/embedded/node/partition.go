@@ -40,6 +40,8 @@ type partition struct {
 	entry   fetchEntry
 
 	proposal *replica.AlterPartition // that is not sent
+	// coordinator is that of the groups in it, while it is led here.
+	coordinator *coordinator
 	// followers and consumers are parked fetches that this partition may wake.
 	followers, consumers []*fetchRequest
 	// readers are the sessions that this partition is part of, changes counts what could
@@ -133,6 +135,7 @@ func (n *Node) carryOut(p *partition, e replica.Effect) {
 		n.askOffset(p, e)
 	case replica.HWMoved:
 		p.log.SetHW(e.HW)
+		n.groupsHW(p, e.HW)
 		n.unsettle(p)
 		n.wakeConsumers(p)
 	case replica.LogGrew:
@@ -145,6 +148,7 @@ func (n *Node) carryOut(p *partition, e replica.Effect) {
 	case replica.RoleChanged:
 		n.wakeFollowers(p)
 		n.wakeConsumers(p)
+		n.groupRole(p, e.Role)
 	case replica.ISRChanged:
 		// For meters, which there are none of yet.
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
 	"github.com/kafkaops/kafkaops/pkg/embedded/storage"
@@ -32,12 +33,14 @@ type producePart struct {
 	bytes []byte
 	// appendTimeMs is NoTimestamp with CreateTime.
 	appendTimeMs int64
+	// group is set where it is a coordinator's, with nothing else but p and bytes.
+	group *groupAppend
 }
 
 // produce takes a Produce apart (KafkaApis.handleProduceRequest). Each partition
 // is settled by itself, and the answer goes when all are.
-func (n *Node) produce(token machine.Token, req *kmsg.ProduceRequest) {
-	r := &produceRequest{token: token, acks: req.Acks, open: 1}
+func (n *Node) produce(in machine.Request, req *kmsg.ProduceRequest) {
+	r := &produceRequest{token: in.Token, acks: req.Acks, open: 1}
 	r.resp = req.ResponseKind().(*kmsg.ProduceResponse)
 	byID := req.Version >= 13
 	r.resp.Topics = make([]kmsg.ProduceResponseTopic, len(req.Topics))
@@ -58,11 +61,13 @@ func (n *Node) produce(token machine.Token, req *kmsg.ProduceRequest) {
 	for i := range req.Topics {
 		t := &req.Topics[i]
 		for j := range t.Partitions {
-			in := &t.Partitions[j]
-			part := producePart{req: r, topic: i, partition: j, bytes: in.Records, appendTimeMs: record.NoTimestamp}
-			p, code := n.find(byID, t.Topic, t.TopicID, in.Partition)
+			p, code := n.find(byID, t.Topic, t.TopicID, t.Partitions[j].Partition)
+			part := producePart{req: r, topic: i, partition: j, bytes: t.Partitions[j].Records, appendTimeMs: record.NoTimestamp}
+			if code == replica.None && metadata.InternalTopic(p.name.Topic) && in.ClientID != adminClient {
+				code = invalidTopic
+			}
 			if code != replica.None {
-				n.produceRefused(part, partitionID{t.TopicID, in.Partition}, t.Topic, code, nil)
+				n.produceRefused(part, partitionID{t.TopicID, t.Partitions[j].Partition}, t.Topic, code, nil)
 				continue
 			}
 			n.producePartition(req, part, p)
@@ -70,6 +75,10 @@ func (n *Node) produce(token machine.Token, req *kmsg.ProduceRequest) {
 	}
 	n.produceSettled(r)
 }
+
+// adminClient is the one client id that may write to internal topics
+// (ReplicaManager.appendRecords, internalTopicsAllowed).
+const adminClient = "__admin_client"
 
 // producePartition judges a partition's batch and hands it to the replica
 // (UnifiedLog.appendAsLeader). Who is not the leader does not read it.
@@ -106,6 +115,10 @@ func (n *Node) producePartition(req *kmsg.ProduceRequest, part producePart, p *p
 // produced is the replica's word on one partition.
 func (n *Node) produced(e replica.ProduceReply) {
 	part := n.asked.produces.take(e.Token)
+	if part.group != nil {
+		n.groupsAppended(part.group, e)
+		return
+	}
 	code := e.Err
 	if code != replica.None && part.p.leaving {
 		code = n.leftCode(part.p, code)

@@ -39,7 +39,7 @@ func (n *Node) request(in machine.Request) {
 	}
 	switch req := in.Body.(type) {
 	case *kmsg.ProduceRequest:
-		n.produce(in.Token, req)
+		n.produce(in, req)
 	case *kmsg.FetchRequest:
 		n.handleFetch(in.Token, req)
 	case *kmsg.ListOffsetsRequest:
@@ -54,6 +54,28 @@ func (n *Node) request(in machine.Request) {
 		n.initProducerID(in.Token, req)
 	case *kmsg.DeleteRecordsRequest:
 		n.deleteRecords(in.Token, req)
+	case *kmsg.FindCoordinatorRequest:
+		n.findCoordinator(in.Token, req)
+	case *kmsg.JoinGroupRequest:
+		n.askGroup(in, req.Group)
+	case *kmsg.SyncGroupRequest:
+		n.askGroup(in, req.Group)
+	case *kmsg.HeartbeatRequest:
+		n.askGroup(in, req.Group)
+	case *kmsg.LeaveGroupRequest:
+		n.askGroup(in, req.Group)
+	case *kmsg.OffsetCommitRequest:
+		n.commitOffsets(in, req)
+	case *kmsg.OffsetFetchRequest:
+		n.fetchOffsets(in, req)
+	case *kmsg.OffsetDeleteRequest:
+		n.deleteOffsets(in, req)
+	case *kmsg.DescribeGroupsRequest:
+		n.describeGroups(in.Token, req)
+	case *kmsg.ListGroupsRequest:
+		n.listGroups(in.Token, req)
+	case *kmsg.DeleteGroupsRequest:
+		n.deleteGroups(in.Token, req)
 	case *kmsg.ListPartitionReassignmentsRequest:
 		n.listReassignments(in.Token, req)
 	case *kmsg.DescribeClusterRequest:

@@ -22,6 +22,10 @@ type Options struct {
 	LeaderImbalanceCheckMs int64
 	UncleanElectionCheckMs int64 // unclean.leader.election.interval.ms; 0: never
 	MaxIdleMs              int64 // metadata.max.idle.interval.ms; 0: no NoOp records
+	// BrokersDown: none of the brokers that the image has is running, for the whole cluster
+	// is being started. A new life of one need not wait until its old session is over.
+	// Kafka cannot know that.
+	BrokersDown bool
 	// Static are configs from the node's file, by their broker-level names, such as
 	// min.insync.replicas. Dynamic ones come before them.
 	Static map[string]string
@@ -82,6 +86,7 @@ func New(opts Options, image metadata.Image, nextOffset, nowMs int64) *Controlle
 	c := &Controller{opts: opts, image: image, next: nextOffset, sessions: map[int32]*session{}}
 	for id, b := range image.Brokers() {
 		s := newSession(nextOffset - 1)
+		s.down = opts.BrokersDown
 		if !b.Fenced {
 			s.heard(nowMs)
 		}

@@ -119,6 +119,8 @@ type session struct {
 	// registeredAt is the offset of its registration, or, if it was registered
 	// before this controller began, the last offset before that.
 	registeredAt int64
+	// down: the driver has said that this life is over; see Options.BrokersDown.
+	down bool
 }
 
 func newSession(registeredAt int64) *session {
@@ -126,6 +128,9 @@ func newSession(registeredAt int64) *session {
 }
 
 func (s *session) heard(nowMs int64) { s.contactMs, s.open = nowMs, true }
+
+// over reports whether another life may register.
+func (s *session) over(nowMs, timeoutMs int64) bool { return s.down || s.expired(nowMs, timeoutMs) }
 
 func (s *session) expired(nowMs, timeoutMs int64) bool {
 	return !s.open || nowMs > s.contactMs+timeoutMs

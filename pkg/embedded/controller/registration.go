@@ -64,7 +64,7 @@ func (r RegisterBroker) valid(op *operation) *Error {
 		return errorf(InconsistentClusterID, "this is cluster %q, not %q", op.c.opts.ClusterID, r.ClusterID)
 	}
 	old, known := op.image.Broker(r.BrokerID)
-	if known && old.IncarnationID != r.IncarnationID && !op.session(r.BrokerID).expired(op.nowMs, op.c.opts.SessionTimeoutMs) {
+	if known && old.IncarnationID != r.IncarnationID && !op.session(r.BrokerID).over(op.nowMs, op.c.opts.SessionTimeoutMs) {
 		return errorf(DuplicateBrokerRegistration, "broker %d is alive with another incarnation: if it was restarted, this passes when its old session ends", r.BrokerID)
 	}
 	if err := r.validDirectories(op); err != nil {

@@ -80,8 +80,8 @@ var rooms = []room{
 		"pkg/embedded/vfs",
 	}, pure: true},
 	{dir: "pkg/embedded", ours: []string{
-		"internal/kraft", "pkg/embedded/broker", "pkg/embedded/controller", "pkg/embedded/machine", "pkg/embedded/node",
-		"pkg/embedded/quorum", "pkg/embedded/vfs", "pkg/embedded/wire",
+		"internal/kraft", "pkg/embedded/broker", "pkg/embedded/controller", "pkg/embedded/machine", "pkg/embedded/metadata",
+		"pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/vfs", "pkg/embedded/wire",
 	}},
 	{dir: "pkg/embedded/embeddedtest", ours: []string{"pkg/embedded"}},
 

@@ -11,6 +11,7 @@ import (
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/broker"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
+	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 	"github.com/kafkaops/kafkaops/pkg/embedded/node"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
@@ -30,7 +31,7 @@ func (c *Cluster) newBroker(id int, disk *broker.Disk, rng *rand.Rand) *Broker {
 	static := forBroker(c.opts.config(id))
 	b.open = func(disk vfs.FS, now machine.Time) (broker.Node, error) {
 		n, err := node.Open(node.Options{
-			ID: int32(id), ClusterID: c.id, Rack: c.opts.rack(id), FS: disk, Static: static, APIs: c.apis,
+			ID: int32(id), ClusterID: c.id, Rack: c.opts.rack(id), FS: disk, LogDir: c.logDir(id), Static: static, APIs: c.apis,
 			Rand:      rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 			EndPoints: []kraft.Endpoint{{Name: "PLAINTEXT", Host: c.host, Port: uint16(b.port)}},
 		}, now)
@@ -52,45 +53,48 @@ func (b *Broker) Address() string { return b.address() }
 // Stop stops it cleanly: its leaderships move first (a controlled shutdown, KIP-841).
 // It returns when the broker has ended, at once if it had already.
 func (b *Broker) Stop(ctx context.Context) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.stop(ctx, b.shutdown)
-}
-
-func (b *Broker) shutdown(now machine.Time, out []machine.Effect) []machine.Effect {
-	return b.node.Shutdown(now, out)
+	return b.stop(ctx, func() stopper { return b.node.Shutdown })
 }
 
 // Restart starts it, after Stop if it runs, and returns when the controller has unfenced
-// it.
+// it. That takes until broker.session.timeout.ms after the last heartbeat of its life
+// before, even if that ended cleanly, as with Kafka: until then the controller takes the
+// new process for a second one with this id.
 func (b *Broker) Restart(ctx context.Context) error {
-	s, n, err := b.restart(ctx)
-	if err != nil {
+	if err := b.Stop(ctx); err != nil {
 		return err
 	}
-	return b.when(ctx, s, "it is unfenced", func() bool { return unfenced(n, int32(b.id)) })
-}
-
-func (b *Broker) restart(ctx context.Context) (*broker.Server, *node.Node, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if err := b.stop(ctx, b.shutdown); err != nil {
-		return nil, nil, err
-	}
 	if err := b.revive(); err != nil {
-		return nil, nil, err
+		return err
 	}
-	return b.server, b.node, nil
+	return b.poll(ctx, "it is unfenced", func() bool {
+		in, ok := b.registered()
+		return ok && in.unfenced(b.id)
+	})
 }
 
-// unfenced reports whether a broker knows of itself and others that they are.
-func unfenced(n *node.Node, ids ...int32) bool {
-	if !n.Running() {
-		return false
-	}
-	im := n.Image()
-	return !slices.ContainsFunc(ids, func(id int32) bool {
-		b, ok := im.Broker(id)
+// view is what a broker knows of its cluster.
+type view struct {
+	image metadata.Image
+	// behind is the offset behind the metadata that image is of.
+	behind int64
+	epoch  int64 // of this broker
+}
+
+// registered is what the present life knows; false while it has not registered and
+// seen that in the metadata.
+func (b *Broker) registered() (v view, ok bool) {
+	b.mu.Lock()
+	s, n := b.server, b.node
+	b.mu.Unlock()
+	s.Do(func() { v, ok = view{n.Image(), n.MetadataOffset(), n.BrokerEpoch()}, n.Running() })
+	return v, ok
+}
+
+// unfenced reports whether the metadata has all of these brokers, none of them fenced.
+func (v view) unfenced(ids ...int) bool {
+	return !slices.ContainsFunc(ids, func(id int) bool {
+		b, ok := v.image.Broker(int32(id))
 		return !ok || b.Fenced
 	})
 }

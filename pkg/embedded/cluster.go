@@ -8,11 +8,11 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/broker"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
-	"github.com/kafkaops/kafkaops/pkg/embedded/node"
 	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
 
@@ -29,6 +29,7 @@ type Cluster struct {
 	controller *Controller
 	brokers    []*Broker
 
+	over    atomic.Bool // Close has begun
 	closing sync.Once
 	closed  error
 }
@@ -73,25 +74,33 @@ func (c *Cluster) addressOf(p machine.Peer) string {
 	return c.brokers[p-1].address()
 }
 
-// ready waits until every broker knows that all of them are unfenced.
+// ready waits until the controller has unfenced the present life of every broker, and
+// every broker knows that. What brokers alone say may be old: one that was cut off does
+// not know that it is fenced.
 func (c *Cluster) ready(ctx context.Context) error {
-	ids := make([]int32, len(c.brokers))
+	ids := make([]int, len(c.brokers))
 	for i := range ids {
-		ids[i] = int32(i + 1)
+		ids[i] = i + 1
 	}
-	for _, b := range c.brokers {
-		s, n := b.life()
-		if err := b.when(ctx, s, "all brokers are unfenced", func() bool { return unfenced(n, ids...) }); err != nil {
-			return err
+	decided := int64(-1) // the end of the metadata in which the controller had unfenced all
+	return poll(ctx, "all brokers are unfenced", func() bool {
+		now, ok := c.controller.view()
+		if !ok || !now.unfenced(ids...) {
+			decided = -1
+			return false
 		}
-	}
-	return nil
-}
-
-func (b *Broker) life() (*broker.Server, *node.Node) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.server, b.node
+		if decided < 0 {
+			decided = now.behind
+		}
+		for i, b := range c.brokers {
+			v, ok := b.registered()
+			known, _ := now.image.Broker(int32(i + 1))
+			if !ok || known.BrokerEpoch != v.epoch || v.behind < decided || !v.unfenced(ids...) {
+				return false
+			}
+		}
+		return true
+	}, c.processes()...)
 }
 
 // Heal ends all faults: those of links and disks, pauses and fences. It starts who is
@@ -106,10 +115,7 @@ func (c *Cluster) Heal(ctx context.Context) error {
 		p.Resume()
 	}
 	for _, p := range c.processes() {
-		p.mu.Lock()
-		err := p.revive()
-		p.mu.Unlock()
-		if err != nil {
+		if err := p.revive(); err != nil {
 			return err
 		}
 	}
@@ -137,6 +143,7 @@ func (c *Cluster) Close() error {
 }
 
 func (c *Cluster) close() error {
+	c.over.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	errs := make([]error, len(c.brokers)+1)
@@ -157,12 +164,7 @@ func (c *Cluster) close() error {
 // finish stops a process for good.
 func (p *process) finish(ctx context.Context, how func() stopper) error {
 	p.HealDisk()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.server == nil {
-		return nil
-	}
-	err := p.stop(ctx, how())
-	p.kill()
+	err := p.stop(ctx, how)
+	p.Kill()
 	return err
 }

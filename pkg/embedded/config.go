@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kafkaops/kafkaops/pkg/embedded/node"
 	"github.com/kafkaops/kafkaops/pkg/embedded/quorum"
 )
 
@@ -19,25 +20,33 @@ func (o *Options) config(id int) map[string]string {
 	return all
 }
 
+// forBroker is config without what Kafka hides and only the controller obeys: brokers do
+// not know the name.
+func forBroker(config map[string]string) map[string]string {
+	left := maps.Clone(config)
+	delete(left, uncleanInterval)
+	return left
+}
+
+const uncleanInterval = "unclean.leader.election.interval.ms"
+
 // controllerConfig is one that the controller obeys, by its name in server.properties.
 type controllerConfig struct {
 	name string
-	// only: brokers do not know it.
-	only bool
 	set  func(o *quorum.Options, value string) error
 }
 
 var controllerConfigs = []controllerConfig{
-	{"auto.leader.rebalance.enable", true, func(o *quorum.Options, v string) error {
+	{"auto.leader.rebalance.enable", func(o *quorum.Options, v string) error {
 		on, err := strconv.ParseBool(v)
 		if err == nil && !on {
 			o.Controller.LeaderImbalanceCheckMs = 0
 		}
 		return err
 	}},
-	{"broker.session.timeout.ms", false, number(func(o *quorum.Options) *int64 { return &o.Controller.SessionTimeoutMs }, 1)},
-	{"default.replication.factor", true, number(func(o *quorum.Options) *int16 { return &o.Controller.ReplicationFactor }, 1)},
-	{"leader.imbalance.check.interval.seconds", true, func(o *quorum.Options, v string) error {
+	{"broker.session.timeout.ms", number(func(o *quorum.Options) *int64 { return &o.Controller.SessionTimeoutMs }, 1)},
+	{"default.replication.factor", number(func(o *quorum.Options) *int16 { return &o.Controller.ReplicationFactor }, 1)},
+	{"leader.imbalance.check.interval.seconds", func(o *quorum.Options, v string) error {
 		if o.Controller.LeaderImbalanceCheckMs == 0 {
 			return nil // it is off
 		}
@@ -45,13 +54,13 @@ var controllerConfigs = []controllerConfig{
 		o.Controller.LeaderImbalanceCheckMs *= 1000
 		return err
 	}},
-	{"metadata.log.max.record.bytes.between.snapshots", true, number(func(o *quorum.Options) *int64 { return &o.SnapshotBytes }, 1)},
-	{"metadata.log.max.snapshot.interval.ms", true, number(func(o *quorum.Options) *int64 { return &o.SnapshotMs }, 0)},
-	{"metadata.log.segment.bytes", true, number(func(o *quorum.Options) *int32 { return &o.SegmentBytes }, 1)},
-	{"metadata.max.idle.interval.ms", true, number(func(o *quorum.Options) *int64 { return &o.Controller.MaxIdleMs }, 0)},
-	{"metadata.max.retention.bytes", true, number(func(o *quorum.Options) *int64 { return &o.RetainBytes }, -1)},
-	{"num.partitions", true, number(func(o *quorum.Options) *int32 { return &o.Controller.NumPartitions }, 1)},
-	{"unclean.leader.election.interval.ms", true, number(func(o *quorum.Options) *int64 { return &o.Controller.UncleanElectionCheckMs }, 1)},
+	{"metadata.log.max.record.bytes.between.snapshots", number(func(o *quorum.Options) *int64 { return &o.SnapshotBytes }, 1)},
+	{"metadata.log.max.snapshot.interval.ms", number(func(o *quorum.Options) *int64 { return &o.SnapshotMs }, 0)},
+	{"metadata.log.segment.bytes", number(func(o *quorum.Options) *int32 { return &o.SegmentBytes }, 1)},
+	{"metadata.max.idle.interval.ms", number(func(o *quorum.Options) *int64 { return &o.Controller.MaxIdleMs }, 0)},
+	{"metadata.max.retention.bytes", number(func(o *quorum.Options) *int64 { return &o.RetainBytes }, -1)},
+	{"num.partitions", number(func(o *quorum.Options) *int32 { return &o.Controller.NumPartitions }, 1)},
+	{uncleanInterval, number(func(o *quorum.Options) *int64 { return &o.Controller.UncleanElectionCheckMs }, 1)},
 }
 
 // number sets a whole number that is lowest or more. 0 of what has a default there
@@ -67,14 +76,18 @@ func number[T int16 | int32 | int64](field func(o *quorum.Options) *T, lowest T)
 	}
 }
 
-// forBroker is config without what is the controller's alone. What is left the broker
-// knows or refuses.
-func forBroker(config map[string]string) map[string]string {
-	left := maps.Clone(config)
-	maps.DeleteFunc(left, func(name, _ string) bool {
-		return slices.ContainsFunc(controllerConfigs, func(c controllerConfig) bool { return c.only && c.name == name })
-	})
-	return left
+// unheeded are the configs of Options that are Kafka's, and that nothing here obeys.
+func (o *Options) unheeded() []string {
+	names := map[string]bool{}
+	for _, config := range append(slices.Collect(maps.Values(o.BrokerConfig)), o.Config) {
+		for name := range config {
+			controllers := slices.ContainsFunc(controllerConfigs, func(c controllerConfig) bool { return c.name == name })
+			if !controllers && !node.Honoured(name) {
+				names[name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(names))
 }
 
 // configure sets what the controller obeys.

@@ -28,6 +28,7 @@ func (c *Cluster) newController(disk *broker.Disk, rng *rand.Rand) *Controller {
 		c: c, id: ControllerID, name: "controller", peer: machine.Controller, disk: disk, time: broker.NewClock(),
 	}}
 	config := c.opts.config(ControllerID)
+	first := true
 	k.open = func(disk vfs.FS, now machine.Time) (broker.Node, error) {
 		o := quorum.Options{
 			Controller: controller.DefaultOptions(ControllerID, c.id, rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64()))),
@@ -37,6 +38,8 @@ func (c *Cluster) newController(disk *broker.Disk, rng *rand.Rand) *Controller {
 		if err := configure(&o, config); err != nil {
 			return nil, err
 		}
+		// All brokers are in this process, and the cluster is just being started.
+		o.Controller.BrokersDown, first = first, false
 		n, err := quorum.Open(o, now)
 		if err != nil {
 			return nil, err
@@ -55,22 +58,23 @@ func (k *Controller) Address() string { return k.address() }
 
 // Stop stops it cleanly.
 func (k *Controller) Stop(ctx context.Context) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.stop(ctx, k.shutdown)
-}
-
-func (k *Controller) shutdown(now machine.Time, out []machine.Effect) []machine.Effect {
-	return k.node.Shutdown(now, out)
+	return k.stop(ctx, func() stopper { return k.node.Shutdown })
 }
 
 // Restart starts it, after Stop if it runs. When it returns the controller leads its
 // quorum; brokers find it by themselves.
 func (k *Controller) Restart(ctx context.Context) error {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if err := k.stop(ctx, k.shutdown); err != nil {
+	if err := k.Stop(ctx); err != nil {
 		return err
 	}
 	return k.revive()
+}
+
+// view is what it has decided.
+func (k *Controller) view() (v view, ok bool) {
+	k.mu.Lock()
+	s, n := k.server, k.node
+	k.mu.Unlock()
+	ok = s.Do(func() { v = view{image: n.Image(), behind: n.DurableOffset(), epoch: -1} })
+	return v, ok
 }

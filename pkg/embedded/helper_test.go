@@ -30,6 +30,7 @@ func client(t *testing.T, c *embedded.Cluster, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	cl, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.SeedBrokers(strings.Split(c.Bootstrap(), ",")...),
+		kgo.RequestTimeoutOverhead(2 * time.Second), // of one that is paused
 		kgo.MetadataMinAge(20 * time.Millisecond),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }),
 	}, opts...)...)
@@ -169,4 +170,10 @@ func (w *workload) end(c *embedded.Cluster) {
 			w.t.Errorf("record %s is there %d times", key, seen[key])
 		}
 	}
+}
+
+func metadataRequest() *kmsg.MetadataRequest { return kmsg.NewPtrMetadataRequest() }
+
+func brokersOf(resp kmsg.Response) []kmsg.MetadataResponseBroker {
+	return resp.(*kmsg.MetadataResponse).Brokers
 }

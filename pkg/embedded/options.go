@@ -56,9 +56,14 @@ func (o *Options) check() error {
 			return fmt.Errorf("embedded: port %d; want 1 to 65535, or 0 for a free one", port)
 		}
 	}
+	return nil
+}
+
+// checkIDs looks at what is said of single brokers, of which there are so many.
+func (o *Options) checkIDs(brokers int) error {
 	for id := range o.BrokerConfig {
-		if id != ControllerID && (id < 1 || id > max(o.Brokers, defaultBrokers)) {
-			return fmt.Errorf("embedded: BrokerConfig of node %d, which there is not; brokers are 1 to %d, the controller is %d", id, max(o.Brokers, defaultBrokers), ControllerID)
+		if id != ControllerID && (id < 1 || id > brokers) {
+			return fmt.Errorf("BrokerConfig of node %d, which there is not: brokers are 1 to %d, the controller is %d", id, brokers, ControllerID)
 		}
 	}
 	return nil

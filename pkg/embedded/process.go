@@ -51,9 +51,12 @@ func (p *process) State() State {
 	return p.now()
 }
 
+// now is State, under the lock: its process may have ended by itself.
 func (p *process) now() State {
 	if p.alive() && ended(p.server) {
-		p.state = Failed
+		if p.state = Stopped; p.server.Err() != nil {
+			p.state = Failed
+		}
 	}
 	return p.state
 }
@@ -135,23 +138,27 @@ func (p *process) resume() {
 	}
 }
 
-// stop asks it to stop by begin, and waits. One that is paused goes on first.
-func (p *process) stop(ctx context.Context, begin stopper) error {
+// stop asks it to stop by begin, and waits until it has ended. One that is paused goes
+// on first. Others may kill it meanwhile.
+func (p *process) stop(ctx context.Context, begin func() stopper) error {
+	p.mu.Lock()
 	p.resume()
-	if p.now() != Running {
+	running, s := p.now() == Running, p.server
+	if running {
+		s.Shutdown(begin())
+	}
+	p.mu.Unlock()
+	if !running {
 		return nil
 	}
-	p.server.Shutdown(begin)
 	select {
-	case <-p.server.Done():
+	case <-s.Done():
 	case <-ctx.Done():
 		return fmt.Errorf("%s has not stopped: %w", p.name, context.Cause(ctx))
 	}
-	if err := p.server.Err(); err != nil {
-		p.state = Failed
+	if err := s.Err(); err != nil {
 		return fmt.Errorf("%s has stopped with an error: %w", p.name, err)
 	}
-	p.state = Stopped
 	return nil
 }
 
@@ -159,8 +166,13 @@ type stopper = func(now machine.Time, out []machine.Effect) []machine.Effect
 
 // revive begins a new life if there is none.
 func (p *process) revive() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.now(); p.alive() {
 		return nil
+	}
+	if p.c.over.Load() {
+		return fmt.Errorf("%s: start: the cluster is closed", p.name)
 	}
 	ln, err := listenAgain(p.c.host, p.port)
 	if err != nil {
@@ -196,17 +208,42 @@ func (p *process) JumpClock(d time.Duration) { p.time.Jump(d) }
 // errEnded says that a node has ended while somebody waited for it.
 var errEnded = errors.New("it has ended")
 
-// when waits until holds, or the node ends.
-func (p *process) when(ctx context.Context, s *broker.Server, what string, holds func() bool) error {
-	select {
-	case <-s.When(holds):
-		return nil
-	case <-s.Done():
-		if err := s.Err(); err != nil {
-			return fmt.Errorf("%s: waiting until %s: %w: %w", p.name, what, errEnded, err)
+// poll waits until holds, or the node ends.
+func (p *process) poll(ctx context.Context, what string, holds func() bool) error {
+	return poll(ctx, what, holds, p)
+}
+
+// pollEvery is how often a wait looks, at first: who waits is in no hurry later.
+const pollEvery, pollRarely = 500 * time.Microsecond, 20 * time.Millisecond
+
+// poll waits until holds, or one of the nodes ends.
+func poll(ctx context.Context, what string, holds func() bool, nodes ...*process) error {
+	for pause := pollEvery; ; pause = min(2*pause, pollRarely) {
+		for _, p := range nodes {
+			if err := p.check(); err != nil {
+				return fmt.Errorf("waiting until %s: %w", what, err)
+			}
 		}
-		return fmt.Errorf("%s: waiting until %s: %w", p.name, what, errEnded)
-	case <-ctx.Done():
-		return fmt.Errorf("%s: waiting until %s: %w", p.name, what, context.Cause(ctx))
+		if holds() {
+			return nil
+		}
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return fmt.Errorf("waiting until %s: %w", what, context.Cause(ctx))
+		}
 	}
+}
+
+// check is nil while it lives.
+func (p *process) check() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now(); p.alive() {
+		return nil
+	}
+	if p.state == Failed {
+		return fmt.Errorf("%s: %w: %w", p.name, errEnded, p.server.Err())
+	}
+	return fmt.Errorf("%s: %w", p.name, errEnded)
 }

@@ -37,6 +37,9 @@ func (c *Cluster) start(ctx context.Context) error {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
+	for _, name := range c.opts.unheeded() {
+		c.log.Warn("a config of Kafka that changes nothing here", "config", name)
+	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	if err := c.make(rng); err != nil {
 		return err
@@ -86,6 +89,9 @@ func (c *Cluster) make(rng *rand.Rand) error {
 	if brokers == 0 {
 		brokers = defaultBrokers
 	}
+	if err := c.opts.checkIDs(brokers); err != nil {
+		return err
+	}
 	disk, err := c.newDisk(controllerDir, rng)
 	if err != nil {
 		return err
@@ -112,6 +118,18 @@ func (c *Cluster) newDisk(name string, rng *rand.Rand) (*broker.Disk, error) {
 		return nil, err
 	}
 	return broker.NewDirDisk(dir, split(rng)), nil
+}
+
+// logDir is what a broker calls its log directory; "" if it has none.
+func (c *Cluster) logDir(id int) string {
+	if c.opts.Dir == "" {
+		return ""
+	}
+	dir := filepath.Join(c.opts.Dir, brokerDir+strconv.Itoa(id))
+	if abs, err := filepath.Abs(dir); err == nil {
+		return abs
+	}
+	return dir
 }
 
 // listen opens the listeners of all processes, in their order.

@@ -29,6 +29,7 @@ func (c *conn) serve() {
 	defer c.close()
 	r := bufio.NewReaderSize(c.nc, readerBytes)
 	for {
+		_ = c.nc.SetReadDeadline(time.Now().Add(maxIdle)) // who has closed it reads no more
 		frame, err := readFrame(r)
 		if err != nil {
 			c.tell(err)
@@ -47,6 +48,10 @@ func (c *conn) serve() {
 		default:
 			c.tell(err)
 			return
+		}
+		if reply.Close && reply.Response == nil {
+			c.s.opts.Log.Warn("connection closed without an answer", "from", c.nc.RemoteAddr().String(),
+				"request", kmsg.NameForKey(req.Key), "version", req.Version)
 		}
 		if reply.Response != nil && c.write(req.CorrelationID, reply.Response) != nil || reply.Close {
 			return
@@ -69,17 +74,19 @@ func (c *conn) ask(req wire.Request) (machine.Reply, bool) {
 	}
 }
 
-// writeTimeout is how long a client may take for a piece of writeBytes.
 const (
-	writeTimeout = 30 * time.Second
-	writeBytes   = 1 << 20
+	// maxIdle is connections.max.idle.ms: a connection ends if nobody has asked anything
+	// for so long, or has not read so much as a piece of an answer.
+	maxIdle = 10 * time.Minute
+	// writeBytes is a piece.
+	writeBytes = 1 << 20
 )
 
 func (c *conn) write(correlationID int32, resp kmsg.Response) error {
 	b := getFrame()
 	defer putFrame(b)
 	*b = wire.AppendResponse((*b)[:0], correlationID, resp)
-	return writeAll(c.nc, *b, func() time.Time { return time.Now().Add(writeTimeout) })
+	return writeAll(c.nc, *b, func() time.Time { return time.Now().Add(maxIdle) })
 }
 
 // writeAll writes b in pieces, each until a deadline of its own.

@@ -32,7 +32,6 @@ func (s *Server) run() {
 				return
 			}
 		}
-		s.watch()
 		clear(events)
 		spare = events[:0]
 		if len(events) > 0 || len(controls) > 0 {
@@ -132,21 +131,6 @@ func (s *Server) carryOut() {
 		}
 	}
 	clear(s.effects)
-}
-
-func (s *Server) watch() {
-	if len(s.watches) == 0 {
-		return
-	}
-	kept := s.watches[:0]
-	for _, w := range s.watches {
-		if w.holds() {
-			close(w.closed)
-		} else {
-			kept = append(kept, w)
-		}
-	}
-	s.watches = kept
 }
 
 // end ends the node: nothing is answered from here on.

@@ -41,6 +41,7 @@ type outgoing struct {
 	// Of the goroutine alone.
 	nc            net.Conn
 	r             *bufio.Reader
+	used          time.Time // last
 	format        *kmsg.RequestFormatter
 	correlationID int32
 }
@@ -116,6 +117,7 @@ func (o *outgoing) exchange(f sending) (kmsg.Response, error) {
 	if err := o.dial(deadline); err != nil {
 		return nil, err
 	}
+	o.used = time.Now()
 	o.correlationID++
 	b := getFrame()
 	defer putFrame(b)
@@ -157,10 +159,15 @@ func readResponse(r *bufio.Reader) ([]byte, error) {
 	return readTowards(r, int(size))
 }
 
-// dial opens the connection if there is none.
+// dial opens the connection if there is none, or none that the other side has not
+// given up meanwhile. That needs both ways, as nothing is opened without an answer.
 func (o *outgoing) dial(deadline time.Time) error {
-	if o.nc != nil {
+	if o.nc != nil && time.Since(o.used) < maxIdle/2 {
 		return nil
+	}
+	o.hangUp()
+	if !o.back.pass(-1, time.Time{}, deadline, o.s.gone) {
+		return fmt.Errorf("dial: no answer in %v", sendTimeout)
 	}
 	address := o.s.opts.Address(o.route.to)
 	ctx, cancel := context.WithDeadline(o.s.ctx, deadline)

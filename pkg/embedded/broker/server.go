@@ -73,7 +73,6 @@ type Server struct {
 	disk    schedule
 	ready   []machine.Input // to be stepped before the inbox is
 	effects []machine.Effect
-	watches []watch
 }
 
 // event is what is put into the inbox: an input, or what the owner is to do.
@@ -124,19 +123,6 @@ func (s *Server) Do(f func()) bool {
 	default:
 		return false
 	}
-}
-
-// When returns a channel that is closed once holds says true, after a step. It is
-// never closed if the node ends first.
-func (s *Server) When(holds func() bool) <-chan struct{} {
-	w := watch{holds: holds, closed: make(chan struct{})}
-	s.control(func() { s.watches = append(s.watches, w) })
-	return w.closed
-}
-
-type watch struct {
-	holds  func() bool
-	closed chan struct{}
 }
 
 // Pause stops the node as SIGSTOP does: connections stay open, and what comes in

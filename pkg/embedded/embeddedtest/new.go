@@ -22,6 +22,7 @@ func Config() map[string]string {
 	return map[string]string{
 		"broker.heartbeat.interval.ms":            "200",
 		"broker.session.timeout.ms":               "2000", // 9000
+		"replica.fetch.backoff.ms":                "100",  // 1000
 		"replica.fetch.wait.max.ms":               "100",  // 500
 		"replica.lag.time.max.ms":                 "2000", // 30000
 		"controller.quorum.retry.backoff.ms":      "20",

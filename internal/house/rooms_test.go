@@ -84,6 +84,7 @@ var rooms = []room{
 		"pkg/embedded/node", "pkg/embedded/quorum", "pkg/embedded/vfs", "pkg/embedded/wire",
 	}},
 	{dir: "pkg/embedded/embeddedtest", ours: []string{"pkg/embedded"}},
+	{dir: "internal/kafkatest/engine", ours: []string{"internal/kafkatest", "pkg/embedded"}},
 
 	// The command.
 	{dir: "cmd/kafkaops/internal/term"},

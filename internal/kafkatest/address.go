@@ -73,3 +73,15 @@ func (c *Cluster) node(id int32) *node {
 	}
 	return n
 }
+
+// PIDs returns the ids of the processes that are the cluster's nodes, for who
+// measures what they take. Nodes on an Engine have none of their own.
+func (c *Cluster) PIDs() []int {
+	var pids []int
+	for _, n := range c.inOrder() {
+		if p, ok := n.process.(*javaProcess); ok && p.PID() != 0 {
+			pids = append(pids, p.PID())
+		}
+	}
+	return pids
+}

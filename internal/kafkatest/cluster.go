@@ -27,6 +27,8 @@ type Cluster struct {
 	spawner *spawner
 	release func() // gives back the machine
 
+	closeEngine func() error // nil: it runs Kafka's processes
+
 	mu      sync.Mutex
 	clients map[int32]*kgo.Client // one for each broker, see Ask
 	broken  bool                  // a test stopped or paused something since the last Heal
@@ -38,7 +40,7 @@ type Cluster struct {
 func Start(tb testing.TB, opts Options) *Cluster {
 	tb.Helper()
 	opts = opts.withDefaults()
-	in := need(tb, opts.Version)
+	in := needFor(tb, opts)
 	ctx, cancel := bound(tb, longest)
 	defer cancel()
 	c, err := launch(ctx, in, opts)
@@ -93,22 +95,38 @@ func attempt(ctx context.Context, in install, opts Options) (*Cluster, error) {
 	if c.jvm, err = newJVM(ctx, in, dir); err != nil {
 		return nil, err
 	}
-	template := ""
-	if !opts.ZooKeeper {
-		if template, err = in.template(ctx, c.jvm, opts.formatArgs()); err != nil {
-			return nil, err
-		}
-	}
-	if err := c.lay(template); err != nil {
+	if err := c.plan(); err != nil {
 		return nil, err
 	}
-	c.spawner = newSpawner()
-	if err := c.startAll(ctx); err != nil {
+	start := c.launchKafka
+	if opts.Engine != nil {
+		start = c.launchOn
+	}
+	if err := start(ctx, in); err != nil {
 		err = c.explain(err)
 		c.close(true)
 		return nil, err
 	}
 	return c, nil
+}
+
+// launchKafka starts the nodes as processes of Kafka's own.
+func (c *Cluster) launchKafka(ctx context.Context, in install) error {
+	c.spawner = newSpawner()
+	for _, n := range c.nodes {
+		n.java(c.spawner, c.jvm, c.opts)
+	}
+	template := ""
+	if !c.opts.ZooKeeper {
+		var err error
+		if template, err = in.template(ctx, c.jvm, c.opts.formatArgs()); err != nil {
+			return err
+		}
+	}
+	if err := c.lay(template); err != nil {
+		return err
+	}
+	return c.startAll(ctx)
 }
 
 // startAll starts whatever is down and waits until the cluster has it.
@@ -131,11 +149,11 @@ func (c *Cluster) start(ctx context.Context, n *node) error {
 			return err
 		}
 	}
-	return n.start(c.spawner, c.jvm, c.opts)
+	return n.process.Start()
 }
 
-// lay makes the nodes, their directories and their configurations.
-func (c *Cluster) lay(template string) error {
+// plan says which nodes there are, where they listen and where their files are.
+func (c *Cluster) plan() error {
 	perBroker := 1 + len(c.opts.Listeners)
 	ports, err := freePorts(c.opts.Controllers + c.opts.Brokers*perBroker)
 	if err != nil {
@@ -167,6 +185,11 @@ func (c *Cluster) lay(template string) error {
 			n.ports[name] = port()
 		}
 	}
+	return nil
+}
+
+// lay makes the nodes' directories and their configurations.
+func (c *Cluster) lay(template string) error {
 	for name, l := range c.opts.Security {
 		if err := l.write(name, c.dir); err != nil {
 			return err
@@ -189,6 +212,9 @@ func (c *Cluster) lay(template string) error {
 func (c *Cluster) explain(err error) error {
 	var b strings.Builder
 	for _, n := range c.inOrder() {
+		if n.process == nil { // an engine that could not start them
+			continue
+		}
 		if n.died() && n.portTaken() {
 			err = fmt.Errorf("%w: %w", errPortTaken, err)
 		}
@@ -235,7 +261,9 @@ func (c *Cluster) inOrder() []*node {
 func (c *Cluster) close(keep bool) {
 	var all sync.WaitGroup
 	for _, n := range c.nodes {
-		all.Go(func() { _ = n.kill() })
+		if n.process != nil { // it was planned, and no more
+			all.Go(func() { _ = n.process.Kill() })
+		}
 	}
 	all.Wait()
 	c.mu.Lock()
@@ -244,7 +272,12 @@ func (c *Cluster) close(keep bool) {
 	}
 	clear(c.clients)
 	c.mu.Unlock()
-	c.spawner.close()
+	if c.closeEngine != nil {
+		_ = c.closeEngine()
+	}
+	if c.spawner != nil {
+		c.spawner.close()
+	}
 	if !keep {
 		_ = os.RemoveAll(c.dir)
 	}

@@ -25,14 +25,14 @@ func (c *Cluster) Stop(tb testing.TB, id int32) {
 
 func (c *Cluster) stop(n *node) error {
 	c.disturb()
-	return n.stop()
+	return n.process.Stop()
 }
 
 // Kill ends a node at once (SIGKILL) and waits for its end.
 func (c *Cluster) Kill(tb testing.TB, id int32) {
 	tb.Helper()
 	c.disturb()
-	if err := c.node(id).kill(); err != nil {
+	if err := c.node(id).process.Kill(); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -41,7 +41,7 @@ func (c *Cluster) Kill(tb testing.TB, id int32) {
 func (c *Cluster) Pause(tb testing.TB, id int32) {
 	tb.Helper()
 	c.disturb()
-	if err := c.node(id).pause(); err != nil {
+	if err := c.node(id).process.Pause(); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -50,7 +50,7 @@ func (c *Cluster) Pause(tb testing.TB, id int32) {
 // back; see AwaitRegistered and AwaitISR.
 func (c *Cluster) Resume(tb testing.TB, id int32) {
 	tb.Helper()
-	if err := c.node(id).resume(); err != nil {
+	if err := c.node(id).process.Resume(); err != nil {
 		tb.Fatal(err)
 	}
 }
@@ -93,7 +93,7 @@ func (c *Cluster) Heal(tb testing.TB) {
 
 func (c *Cluster) heal(ctx context.Context) error {
 	for _, n := range c.nodes {
-		if err := n.resume(); err != nil {
+		if err := n.process.Resume(); err != nil {
 			return err
 		}
 	}

@@ -16,6 +16,10 @@ type Options struct {
 	// Version of Apache Kafka. 3.9.1, 4.0.0 and 4.4.0 are known to work.
 	Version string
 
+	// Engine runs the nodes in place of Kafka, nil for Kafka itself. Tests whose
+	// options it does not have are skipped. Kafka's tools stay Kafka's.
+	Engine Engine
+
 	Brokers     int // default 1
 	Controllers int // default 1
 

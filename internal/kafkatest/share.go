@@ -22,13 +22,21 @@ func Share(opts Options) *Shared { return &Shared{opts: opts.withDefaults()} }
 // answer to os.Exit.
 func (s *Shared) Main(m interface{ Run() int }) int {
 	code := m.Run()
+	s.end(code != 0)
+	return code
+}
+
+// End ends the cluster, if it runs, for who needs the machine. The next Get starts
+// another one.
+func (s *Shared) End() { s.end(false) }
+
+func (s *Shared) end(keep bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.c != nil {
-		s.c.close(code != 0)
+		s.c.close(keep)
 		s.c = nil
 	}
-	return code
 }
 
 // Get returns the cluster, whole, and heals it when tb ends if tb broke it.
@@ -56,7 +64,7 @@ func (s *Shared) Get(tb testing.TB) *Cluster {
 
 func (s *Shared) get(tb testing.TB) *Cluster {
 	tb.Helper()
-	in := need(tb, s.opts.Version)
+	in := needFor(tb, s.opts)
 	ctx, cancel := bound(tb, longest)
 	defer cancel()
 	s.mu.Lock()

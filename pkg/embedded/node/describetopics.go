@@ -18,10 +18,10 @@ func (n *Node) describeTopicPartitions(token machine.Token, req *kmsg.DescribeTo
 	resp := req.ResponseKind().(*kmsg.DescribeTopicPartitionsResponse)
 	resp.Topics = []kmsg.DescribeTopicPartitionsResponseTopic{}
 	defer n.reply(token, resp)
-	names, ok := n.topicsFrom(req)
-	if !ok {
+	names, code := n.topicsFrom(req)
+	if code != replica.None {
 		for _, t := range req.Topics {
-			resp.Topics = append(resp.Topics, noPartitions(t.Topic, replica.InvalidRequest))
+			resp.Topics = append(resp.Topics, noPartitions(t.Topic, code))
 		}
 		return
 	}
@@ -38,6 +38,9 @@ func (n *Node) describeTopicPartitions(token machine.Token, req *kmsg.DescribeTo
 		t, ok := n.follow.image.Topic(name)
 		if !ok {
 			unknown := noPartitions(name, replica.UnknownTopicOrPartition)
+			if metadata.CheckTopicName(name) != nil {
+				unknown.ErrorCode = int16(invalidTopic)
+			}
 			unknown.AuthorizedOperations = topicOperations
 			resp.Topics = append(resp.Topics, unknown)
 			continue
@@ -62,10 +65,13 @@ func (n *Node) describeTopicPartitions(token machine.Token, req *kmsg.DescribeTo
 	}
 }
 
-// topicsFrom are the names that are asked for and not before the cursor, sorted; ok is
-// false for a cursor that is none.
-func (n *Node) topicsFrom(req *kmsg.DescribeTopicPartitionsRequest) (names []string, ok bool) {
+// topicsFrom are the names that are asked for and not before the cursor, sorted, or what
+// all are answered with.
+func (n *Node) topicsFrom(req *kmsg.DescribeTopicPartitionsRequest) (names []string, code replica.Code) {
 	for _, t := range req.Topics {
+		if t.Topic == "" {
+			return nil, unknownServerError // no resource has such a name, and nothing expects one
+		}
 		names = append(names, t.Topic)
 	}
 	if len(req.Topics) == 0 {
@@ -76,12 +82,12 @@ func (n *Node) topicsFrom(req *kmsg.DescribeTopicPartitionsRequest) (names []str
 	slices.Sort(names)
 	names = slices.Compact(names)
 	if req.Cursor == nil {
-		return names, true
+		return names, replica.None
 	}
 	if req.Cursor.Partition < 0 || len(req.Topics) > 0 && !slices.Contains(names, req.Cursor.Topic) {
-		return nil, false
+		return nil, replica.InvalidRequest
 	}
-	return slices.DeleteFunc(names, func(name string) bool { return name < req.Cursor.Topic }), true
+	return slices.DeleteFunc(names, func(name string) bool { return name < req.Cursor.Topic }), replica.None
 }
 
 func noPartitions(name string, code replica.Code) kmsg.DescribeTopicPartitionsResponseTopic {

@@ -120,6 +120,10 @@ func (n *Node) fetchAnswer(r *fetchRequest, resp *kmsg.FetchResponse, part *fetc
 
 func (n *Node) fetchRefused(r *fetchRequest, resp *kmsg.FetchResponse, part *fetchPart, out *kmsg.FetchResponseTopicPartition) {
 	out.ErrorCode = int16(part.bounds.Err)
+	if part.absent {
+		// Of a partition that is none Kafka says so, of others it says null.
+		out.AbortedTransactions = []kmsg.FetchResponseTopicPartitionAbortedTransaction{}
+	}
 	if r.req.Version < 16 || !hinted(part.bounds.Err) {
 		return
 	}

@@ -125,6 +125,7 @@ func (n *Node) produced(e replica.ProduceReply) {
 	}
 	a := part.answer()
 	a.ErrorCode, a.BaseOffset, a.LogStartOffset = int16(code), int64(e.Base), int64(e.LogStart)
+	part.tellStart(code)
 	if code == replica.None {
 		a.LogAppendTime = part.appendTimeMs
 	} else {
@@ -138,10 +139,26 @@ func (part *producePart) answer() *kmsg.ProduceResponseTopicPartition {
 	return &part.req.resp.Topics[part.topic].Partitions[part.partition]
 }
 
+// tellStart tells where the log starts with errors that are the batch's own, as
+// ReplicaManager.appendRecordsToLocalLog does: not where the partition or the bytes are
+// not what they should be.
+func (part *producePart) tellStart(code replica.Code) {
+	switch code {
+	case replica.None, replica.UnknownTopicOrPartition, replica.UnknownTopicID, replica.NotLeaderOrFollower, replica.CorruptMessage,
+		replica.KafkaStorageError, replica.InvalidRequiredAcks, messageTooLarge, recordListTooLarge:
+		return
+	}
+	if a := part.answer(); a.LogStartOffset < 0 && part.p.live() {
+		start, _, _ := part.p.replica.Bounds()
+		a.LogStartOffset = int64(start)
+	}
+}
+
 // produceRefused settles a partition of which nothing was appended.
 func (n *Node) produceRefused(part producePart, id partitionID, topic string, code replica.Code, err error) {
 	a := part.answer()
 	a.ErrorCode = int16(code)
+	part.tellStart(code)
 	part.req.failed = true
 	if err != nil {
 		a.ErrorMessage = kmsg.StringPtr(err.Error())

@@ -35,7 +35,7 @@ func (n *Node) initProducerID(token machine.Token, req *kmsg.InitProducerIDReque
 	resp := req.ResponseKind().(*kmsg.InitProducerIDResponse)
 	resp.ProducerID, resp.ProducerEpoch = -1, -1
 	switch {
-	case (req.ProducerID < 0) != (req.ProducerEpoch < 0):
+	case (req.ProducerID < 0) != (req.ProducerEpoch < 0), req.TransactionalID != nil && *req.TransactionalID == "":
 		resp.ErrorCode = int16(replica.InvalidRequest)
 	case req.TransactionalID != nil:
 		resp.ErrorCode = int16(replica.UnsupportedVersion)

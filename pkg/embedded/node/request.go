@@ -80,6 +80,10 @@ func (n *Node) request(in machine.Request) {
 		n.listReassignments(in.Token, req)
 	case *kmsg.DescribeClusterRequest:
 		n.describeCluster(in.Token, req)
+	case *kmsg.IncrementalAlterConfigsRequest:
+		n.incrementalAlterConfigs(in.Token, req)
+	case *kmsg.AlterConfigsRequest:
+		n.alterConfigs(in.Token, req)
 	case *kmsg.DescribeConfigsRequest:
 		n.describeConfigs(in.Token, req)
 	case *kmsg.DescribeTopicPartitionsRequest:

@@ -116,7 +116,7 @@ func (c *call) updateFeatures(req *kmsg.UpdateFeaturesRequest) kmsg.Response {
 	if reply.Err == nil && req.Version <= 1 {
 		for _, u := range req.FeatureUpdates {
 			result := kmsg.NewUpdateFeaturesResponseResult()
-			result.Feature = u.Feature
+			result.Feature, result.ErrorMessage = u.Feature, kmsg.StringPtr("NONE")
 			resp.Results = append(resp.Results, result)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 // describe is KafkaRaftClient.handleDescribeQuorumRequest.
 func (n *Node) describe(now machine.Time, req *kmsg.DescribeQuorumRequest) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.DescribeQuorumResponse)
+	resp.ErrorMessage = kmsg.StringPtr("")
 	resp.Topics, resp.Nodes = []kmsg.DescribeQuorumResponseTopic{}, []kmsg.DescribeQuorumResponseNode{}
 	if n.closing {
 		resp.ErrorCode = codeNotLeaderOrFollower
@@ -22,7 +23,7 @@ func (n *Node) describe(now machine.Time, req *kmsg.DescribeQuorumRequest) kmsg.
 		topic.Topic, topic.Partitions = t.Topic, []kmsg.DescribeQuorumResponseTopicPartition{}
 		for _, p := range t.Partitions {
 			one := kmsg.NewDescribeQuorumResponseTopicPartition()
-			one.Partition = p.Partition
+			one.Partition, one.ErrorMessage = p.Partition, kmsg.StringPtr("")
 			one.CurrentVoters, one.Observers = []kmsg.DescribeQuorumResponseTopicPartitionReplicaState{}, []kmsg.DescribeQuorumResponseTopicPartitionReplicaState{}
 			if ours {
 				n.describeLog(now, &one)

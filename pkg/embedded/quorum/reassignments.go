@@ -23,7 +23,20 @@ func (c *call) electLeaders(req *kmsg.ElectLeadersRequest) kmsg.Response {
 	reply := handle(c, r)
 	resp := req.ResponseKind().(*kmsg.ElectLeadersResponse)
 	resp.ErrorCode, resp.Topics = codeOf(reply.Err), []kmsg.ElectLeadersResponseTopic{}
+	if reply.Err != nil {
+		for _, p := range r.Partitions {
+			reply.Partitions = append(reply.Partitions, controller.PartitionResult{Topic: p.Topic, Partition: p.Partition, Err: reply.Err})
+		}
+	}
 	place := map[string]int{}
+	if req.Topics == nil && reply.Err == nil {
+		// All are named, whatever there was to do.
+		for name := range c.n.c.Image().Topics() {
+			t := kmsg.NewElectLeadersResponseTopic()
+			t.Topic, place[name] = name, len(resp.Topics)
+			resp.Topics = append(resp.Topics, t)
+		}
+	}
 	for _, result := range reply.Partitions {
 		i, ok := place[result.Topic]
 		if !ok {
@@ -51,6 +64,9 @@ func (c *call) alterAssignments(req *kmsg.AlterPartitionAssignmentsRequest) kmsg
 	resp := req.ResponseKind().(*kmsg.AlterPartitionAssignmentsResponse)
 	resp.AllowReplicationFactorChange = r.AllowReplicationFactorChange
 	resp.Topics = make([]kmsg.AlterPartitionAssignmentsResponseTopic, 0, len(req.Topics))
+	if len(req.Topics) == 0 {
+		resp.ErrorMessage = kmsg.StringPtr("")
+	}
 	for _, t := range req.Topics {
 		topic := kmsg.NewAlterPartitionAssignmentsResponseTopic()
 		topic.Topic = t.Topic

@@ -2,6 +2,7 @@ package quorum
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -24,8 +25,8 @@ const (
 func (c *call) topicConfigs(given []controller.ConfigValue) []kmsg.CreateTopicsResponseTopicConfig {
 	var all []kmsg.CreateTopicsResponseTopicConfig
 	for _, key := range controller.ConfigKeys() {
-		if key.Name == "" {
-			continue
+		if key.Name == "" || strings.HasPrefix(key.Name, "internal.") {
+			continue // a broker's, or one that Kafka does not tell of
 		}
 		cfg := kmsg.NewCreateTopicsResponseTopicConfig()
 		value, source := c.topicConfig(key, given)

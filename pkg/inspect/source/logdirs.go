@@ -2,6 +2,7 @@ package source
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/IBM/sarama"
@@ -86,10 +87,35 @@ func guessVersion(resp *sarama.ApiVersionsResponse) inspect.Opt[string] {
 		key.ApiKey, key.MinVersion, key.MaxVersion = k.ApiKey, k.MinVersion, k.MaxVersion
 		as.ApiKeys = append(as.ApiKeys, key)
 	}
-	guess := kversion.FromApiVersionsResponse(as).VersionGuess()
+	versions := kversion.FromApiVersionsResponse(as)
+	guess := versions.VersionGuess()
+	// Of 2.8 and later: fewer APIs than that tell too little.
+	const most = 30
+	if !ofRelease(guess) && len(as.ApiKeys) >= most {
+		// Not all that a release has, as managed clusters hide what their users may not
+		// do: by what it does offer.
+		if by := versions.VersionGuess(kversion.SkipKeys(absent(as)...)); ofRelease(by) {
+			guess = by
+		}
+	}
 	if guess == "" || strings.HasPrefix(guess, "unknown") {
 		return inspect.Unknown[string]()
 	}
 	// "v4.4", "between v4.0 and v4.1": releases have no v in Kafka's own words.
 	return inspect.Known(strings.ReplaceAll(guess, "v", ""))
+}
+
+// ofRelease: the guess is one release, or at least one.
+func ofRelease(guess string) bool {
+	return strings.HasPrefix(guess, "v") || strings.HasPrefix(guess, "at least v")
+}
+
+// absent are the APIs that Kafka has and the broker does not offer.
+func absent(as *kmsg.ApiVersionsResponse) (keys []int16) {
+	for key := range int16(kmsg.MaxKey + 1) {
+		if !slices.ContainsFunc(as.ApiKeys, func(k kmsg.ApiVersionsResponseApiKey) bool { return k.ApiKey == key }) {
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }

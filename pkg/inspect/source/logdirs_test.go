@@ -1,6 +1,7 @@
 package source
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/IBM/sarama"
@@ -27,6 +28,15 @@ func TestGuessVersion(t *testing.T) {
 	odd := &sarama.ApiVersionsResponse{ApiKeys: []sarama.ApiVersionsResponseKey{{ApiKey: 3, MaxVersion: 2}, {ApiKey: 75}}}
 	if got := guessVersion(odd); got.IsKnown() {
 		t.Errorf("version of something else = %s, want unknown", got)
+	}
+	// Where logins, transactions and more are hidden, it is known by what is left.
+	hidden := []int16{17, 24, 25, 26, 28, 30, 31, 36, 38, 48}
+	for want, vs := range map[string]*kversion.Versions{"3.9": kversion.V3_9_0(), "4.0": kversion.V4_0_0()} {
+		part := advertised(vs)
+		part.ApiKeys = slices.DeleteFunc(part.ApiKeys, func(k sarama.ApiVersionsResponseKey) bool { return slices.Contains(hidden, k.ApiKey) })
+		if got := guessVersion(part); got != inspect.Known(want) {
+			t.Errorf("version of a part = %s, want %s", got, want)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -381,6 +382,126 @@ func (p *program) stop() {
 			p.t.Errorf("%s: %v\n%s", p.cmd.Args[len(p.cmd.Args)-1], err, p.err.String())
 		}
 	})
+}
+
+// TestOffsetsWhileCoordinatorsMove is case E11: whoever is asked for a committed offset
+// while its coordinator dies and another one loads says that, or does not coordinate,
+// or loads; never that there is none.
+func TestOffsetsWhileCoordinatorsMove(t *testing.T) {
+	t.Parallel()
+	const topic = "work"
+	c := embeddedtest.New(t, embedded.Options{})
+	cl := client(t, c)
+	create(t, cl, topic, 1, 3)
+	next := int64(100)
+	commit := func(group string) {
+		t.Helper()
+		req := kmsg.NewPtrOffsetCommitRequest()
+		req.Group, req.Generation = group, -1
+		rt := kmsg.NewOffsetCommitRequestTopic()
+		rt.Topic, rt.TopicID = topic, topicID(t, cl, topic)
+		p := kmsg.NewOffsetCommitRequestTopicPartition()
+		p.Offset, p.Metadata = next, kmsg.StringPtr("kept")
+		rt.Partitions = append(rt.Partitions, p)
+		req.Topics = append(req.Topics, rt)
+		resp, err := req.RequestWith(within(t), cl)
+		if err == nil {
+			err = kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+		}
+		if err != nil {
+			t.Fatalf("commit of %s: %v", group, err)
+		}
+	}
+	const group = "moved"
+	commit(group)
+	told := map[int16]int{}
+	for range 3 {
+		id := coordinatorOf(t, cl, group)
+		c.Broker(id).Kill()
+		awaitOffset(t, c, group, topic, next, told)
+		if err := c.Broker(id).Restart(within(t)); err != nil {
+			t.Fatal(err)
+		}
+		awaitOffset(t, c, group, topic, next, told)
+		next++
+		commit(group)
+	}
+	t.Logf("answers by error: %v", told)
+	if told[kerr.NotCoordinator.Code] == 0 {
+		t.Error("nobody said that he does not coordinate")
+	}
+}
+
+// awaitOffset asks all brokers until one names the offset, and takes nothing else from
+// any.
+func awaitOffset(t *testing.T, c *embedded.Cluster, group, topic string, want int64, told map[int16]int) {
+	t.Helper()
+	for until := time.Now().Add(hang); time.Now().Before(until); {
+		found := false
+		for _, b := range c.Brokers() {
+			if b.State() != embedded.Running {
+				continue
+			}
+			for _, version := range []int16{1, 5, 9} {
+				s := groupScript{tb: t, addr: b.Address()}
+				conn, err := net.Dial("tcp", s.addr)
+				if err != nil {
+					continue
+				}
+				resp, err := (&groupConn{s: &s, name: "asks", conn: conn}).tryAsk(version, s.fetchRequest(version, []string{group}, topic))
+				_ = conn.Close()
+				if err != nil {
+					continue
+				}
+				code, at, metadata := fetchedOffset(t, resp.(*kmsg.OffsetFetchResponse))
+				told[code]++
+				switch {
+				case code == 0 && at == want && metadata == "kept":
+					found = true
+				case code == kerr.NotCoordinator.Code, code == kerr.CoordinatorLoadInProgress.Code:
+				default:
+					t.Fatalf("broker %d, version %d: error %d, offset %d %q; want %d or an error that says to ask again", b.ID(), version, code, at, metadata, want)
+				}
+			}
+		}
+		if found {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Fatalf("offset %d of %s was never told", want, group)
+}
+
+// fetchedOffset is partition 0's, where the version has it. Each version has a row or
+// an error of the whole.
+func fetchedOffset(t *testing.T, resp *kmsg.OffsetFetchResponse) (code int16, at int64, metadata string) {
+	t.Helper()
+	switch {
+	case resp.Version >= 8 && resp.Groups[0].ErrorCode != 0:
+		return resp.Groups[0].ErrorCode, -1, ""
+	case resp.Version >= 8:
+		p := resp.Groups[0].Topics[0].Partitions[0]
+		return p.ErrorCode, p.Offset, *p.Metadata
+	case resp.ErrorCode != 0:
+		return resp.ErrorCode, -1, ""
+	case len(resp.Topics) == 0 || len(resp.Topics[0].Partitions) == 0:
+		t.Fatalf("version %d: no row and no error", resp.Version)
+	}
+	p := resp.Topics[0].Partitions[0]
+	return p.ErrorCode, p.Offset, *p.Metadata
+}
+
+func topicID(t *testing.T, cl *kgo.Client, topic string) [16]byte {
+	t.Helper()
+	req := kmsg.NewPtrMetadataRequest()
+	rt := kmsg.NewMetadataRequestTopic()
+	rt.Topic = kmsg.StringPtr(topic)
+	req.Topics = append(req.Topics, rt)
+	resp, err := req.RequestWith(within(t), cl)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resp.Topics[0].TopicID
 }
 
 // TestConsumerGroupsTool is Kafka's own tool, all in one Java machine.

@@ -186,10 +186,30 @@ func (c *testController) handle(now int64, body kmsg.Request, reply func(kmsg.Re
 			resp.Topics = append(resp.Topics, t)
 		}
 		reply(resp)
+	case *kmsg.CreateTopicsRequest:
+		reply(c.createTopics(now, req))
 	default:
 		c.t.Errorf("the controller was asked for %T", body)
 	}
 	c.tick(now)
+}
+
+func (c *testController) createTopics(now int64, req *kmsg.CreateTopicsRequest) kmsg.Response {
+	var r controller.CreateTopics
+	for _, t := range req.Topics {
+		topic := controller.NewTopic{Name: t.Topic, NumPartitions: t.NumPartitions, ReplicationFactor: t.ReplicationFactor}
+		for _, config := range t.Configs {
+			topic.Configs = append(topic.Configs, controller.ConfigValue{Key: config.Name, Value: config.Value})
+		}
+		r.Topics = append(r.Topics, topic)
+	}
+	resp := req.ResponseKind().(*kmsg.CreateTopicsResponse)
+	for _, a := range decide(c, now, r).Topics {
+		t := kmsg.NewCreateTopicsResponseTopic()
+		t.Topic, t.TopicID, t.ErrorCode = a.Name, a.ID, codeOf(a.Err)
+		resp.Topics = append(resp.Topics, t)
+	}
+	return resp
 }
 
 // releaseAlters answers the AlterPartitions that wait, unless they are held.

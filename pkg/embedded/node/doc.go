@@ -38,10 +38,12 @@
 //     the incremental ones
 //   - fetcher.go, leadersession.go: this broker as a follower; alter.go: as a leader that
 //     proposes ISRs
+//   - groups.go, groupload.go, grouprequests.go, findcoordinator.go: coordinators of groups
+//     (package group), where the offsets topic is led
 //   - upkeep.go, alarm.go, config.go: timers and settings
 //
 // # What it does not do
 //
-// Transactions, groups, quotas, authorization. Topics are not made by asking for them. Bytes and
+// Transactions, quotas, authorization. Topics are not made by asking for them. Bytes and
 // versions on a connection are the driver's, and so is the order of answers on one.
 package node

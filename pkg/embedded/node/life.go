@@ -203,6 +203,9 @@ func (l *life) heard(n *Node, resp *kmsg.BrokerHeartbeatResponse) {
 	case l.state == starting && resp.IsCaughtUp && l.seen:
 		l.state = running
 		l.soon = true
+		if n.opts.EarlyIDs {
+			n.ids.ask(n)
+		}
 	}
 }
 

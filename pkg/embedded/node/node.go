@@ -34,6 +34,9 @@ type Options struct {
 	// Static are configs of the broker's file by their Kafka names. What is not
 	// there has Kafka's default; an unknown name is an error of Open.
 	Static map[string]string
+	// EarlyIDs has it ask for its first producer ids when it starts to run. Kafka's broker
+	// asks when somebody wants one, and sends that client away until it has some.
+	EarlyIDs bool
 	// APIs are what clients may ask; the zero value is all. Other brokers are answered
 	// in any version.
 	APIs wire.APIs

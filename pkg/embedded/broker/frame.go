@@ -12,9 +12,10 @@ const (
 	// readerBytes holds most requests that carry no records. An idle connection keeps
 	// one; what is larger goes past it.
 	readerBytes = 512
-	// trustedBytes is what a size prefix is believed at once. Of more, as much is
-	// allocated as has come, twice over.
+	// trustedBytes is what a size prefix is believed at once, and trustGrows how many
+	// times over what has come is.
 	trustedBytes = 64 << 10
+	trustGrows   = 16
 )
 
 // readFrame reads a request without its size prefix into a buffer that nobody else
@@ -28,12 +29,12 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return readTowards(r, size)
+	return readTowards(r, size, trustedBytes)
 }
 
-// readTowards reads size bytes.
-func readTowards(r io.Reader, size int) ([]byte, error) {
-	frame := make([]byte, min(size, trustedBytes))
+// readTowards reads size bytes, of which so many are allocated before any has come.
+func readTowards(r io.Reader, size, trusted int) ([]byte, error) {
+	frame := make([]byte, min(size, trusted))
 	for n := 0; ; {
 		if _, err := io.ReadFull(r, frame[n:]); err != nil {
 			return nil, err
@@ -41,7 +42,7 @@ func readTowards(r io.Reader, size int) ([]byte, error) {
 		if n = len(frame); n == size {
 			return frame, nil
 		}
-		grown := make([]byte, min(size, 2*n))
+		grown := make([]byte, min(size, trustGrows*n))
 		copy(grown, frame)
 		frame = grown
 	}
@@ -51,7 +52,7 @@ func readTowards(r io.Reader, size int) ([]byte, error) {
 var frames = sync.Pool{New: func() any { return new([]byte) }}
 
 // pooledBytes is the largest buffer that is kept for others.
-const pooledBytes = 1 << 20
+const pooledBytes = 4 << 20
 
 func getFrame() *[]byte { return frames.Get().(*[]byte) }
 

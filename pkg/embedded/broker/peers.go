@@ -156,7 +156,7 @@ func readResponse(r *bufio.Reader) ([]byte, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("response of %d bytes", size)
 	}
-	return readTowards(r, int(size))
+	return readTowards(r, int(size), int(size)) // a node's word is good
 }
 
 // dial opens the connection if there is none, or none that the other side has not

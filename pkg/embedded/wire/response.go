@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -15,6 +16,9 @@ import (
 // array, set an empty one: clients fall over the null.
 func AppendResponse(dst []byte, correlationID int32, resp kmsg.Response) []byte {
 	start := len(dst)
+	if r, ok := resp.(*kmsg.FetchResponse); ok {
+		dst = slices.Grow(dst, recordBytes(r)) // once, and not by doubling
+	}
 	dst = append(dst, 0, 0, 0, 0) // the size, known at the end
 	dst = binary.BigEndian.AppendUint32(dst, uint32(correlationID))
 	if resp.IsFlexible() && resp.Key() != int16(kmsg.ApiVersions) {
@@ -30,4 +34,17 @@ func AppendResponse(dst []byte, correlationID int32, resp kmsg.Response) []byte 
 	}
 	binary.BigEndian.PutUint32(dst[start:], uint32(size))
 	return dst
+}
+
+// aroundRecords is more than what comes with a partition's records.
+const aroundRecords = 256
+
+func recordBytes(resp *kmsg.FetchResponse) int {
+	n := aroundRecords
+	for i := range resp.Topics {
+		for j := range resp.Topics[i].Partitions {
+			n += aroundRecords + len(resp.Topics[i].Partitions[j].RecordBatches)
+		}
+	}
+	return n
 }

@@ -178,8 +178,12 @@ func (d *schedule) hurry() {
 	}
 }
 
-// stop forgets what is held up.
+// stop forgets what is held up. Syncs that have not begun do not happen, as a process
+// that was killed asks for no more.
 func (d *schedule) stop() {
+	if d.disk.syncs != nil {
+		d.disk.syncs.over.Store(true)
+	}
 	for _, t := range d.timers {
 		t.Stop()
 	}

@@ -18,6 +18,7 @@ type syncs struct {
 	wrote   bool
 
 	slots chan struct{} // bounds how many threads wait for the disk
+	over  atomic.Bool   // the process is dead, and asks for nothing more
 
 	mu     sync.Mutex
 	free   sync.Cond // under has become 0
@@ -55,7 +56,7 @@ func (s *syncs) end() (left []leftSync, wrote bool) {
 func (s *syncs) carryOut(left []leftSync) error {
 	s.slots <- struct{}{}
 	defer func() { <-s.slots }()
-	err := inOrder(left)
+	err := s.inOrder(left)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.failed == nil {
@@ -67,9 +68,9 @@ func (s *syncs) carryOut(left []leftSync) error {
 	return s.failed
 }
 
-func inOrder(left []leftSync) (err error) {
+func (s *syncs) inOrder(left []leftSync) (err error) {
 	for _, sync := range left {
-		if e := sync(err == nil); err == nil {
+		if e := sync(err == nil && !s.over.Load()); err == nil {
 			err = e
 		}
 	}
@@ -81,7 +82,7 @@ func inOrder(left []leftSync) (err error) {
 func (s *syncs) barrier() error {
 	left := s.left
 	s.left = nil
-	return inOrder(left)
+	return s.inOrder(left)
 }
 
 // settle waits until nothing is under way.

@@ -113,6 +113,10 @@ type (
 	// Run hands the disk an order. Those of one lane run one after another, in the
 	// order in which they came, and each is reported by Ran. Different lanes do not
 	// wait for each other.
+	//
+	// A driver may leave the syncs of a log to be done behind an order's Run, and report
+	// the order then. For that it goes by the lanes: 2n and 2n+1 are of one log, and what
+	// says which data is durable is written by orders of lane 0.
 	Run struct {
 		Lane  uint64
 		Order Order

@@ -122,8 +122,11 @@ func (c *Cluster) Heal(ctx context.Context) error {
 	return c.ready(ctx)
 }
 
-// processes are all, the controller first.
+// processes are all, the controller first; none before they are made.
 func (c *Cluster) processes() []*process {
+	if c.controller == nil {
+		return nil
+	}
 	all := []*process{&c.controller.process}
 	for _, b := range c.brokers {
 		all = append(all, &b.process)
@@ -135,6 +138,7 @@ func (c *Cluster) processes() []*process {
 const closeTimeout = 10 * time.Second
 
 // Close stops all nodes cleanly, the brokers first and at once: nobody is to take over.
+// With memory there is nothing to stop cleanly for: they are killed.
 // When it returns, no goroutine and no open file of the cluster is left. Its error says
 // which node's data was not closed; the cluster has ended all the same.
 func (c *Cluster) Close() error {
@@ -146,13 +150,19 @@ func (c *Cluster) close() error {
 	c.over.Store(true)
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
+	if c.opts.Dir == "" {
+		for _, p := range c.processes() {
+			p.Kill()
+		}
+		return nil
+	}
 	errs := make([]error, len(c.brokers)+1)
 	var wg sync.WaitGroup
 	for i, b := range c.brokers {
 		wg.Go(func() { errs[i] = b.finish(ctx, func() stopper { return b.node.StopNow }) })
 	}
 	wg.Wait()
-	if c.controller != nil {
+	if c.controller != nil { // else Start has not come that far
 		errs[len(c.brokers)] = c.controller.finish(ctx, func() stopper { return c.controller.node.Shutdown })
 	}
 	if c.lock != nil {

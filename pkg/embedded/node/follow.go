@@ -72,7 +72,7 @@ func (f *follow) ask(n *Node) {
 	part := kmsg.NewFetchRequestTopicPartition()
 	part.CurrentLeaderEpoch, part.LastFetchedEpoch = f.leaderEpoch, f.lastEpoch
 	part.FetchOffset, part.LogStartOffset = f.offset, 0
-	part.PartitionMaxBytes = n.cfg.metadataFetchMaxBytes
+	part.PartitionMaxBytes, part.ReplicaDirectoryID = n.cfg.metadataFetchMaxBytes, n.life.directory
 	topic := kmsg.NewFetchRequestTopic()
 	topic.TopicID = metadataTopicID
 	topic.Partitions = append(topic.Partitions, part)

@@ -50,6 +50,9 @@ func (w *World) commit(s *shadow, hw Offset, epoch replica.Epoch) {
 		x.hwAt = append(x.hwAt, 0)
 	}
 	x.hwAt[epoch] = max(x.hwAt[epoch], hw)
+	if len(x.reg.EligibleLeaderReplicas) > 0 && x.lowFrom < 0 && w.minISRUnheard(s) {
+		x.lowFrom = x.hw
+	}
 	i := at(s.batches, x.hw)
 	x.hw = hw
 	if i < 0 {

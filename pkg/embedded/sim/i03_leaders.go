@@ -27,6 +27,48 @@ func (m *model) checkLeadership(x *part, old, made *kraft.Partition, change *kra
 		}
 		w.stats.Elections++
 		m.checkUnclean(x, old, change, before)
+		if now.Leader != old.Leader {
+			x.fromELR = kraft.NoLeader
+			if slices.Contains(old.EligibleLeaderReplicas, now.Leader) && !slices.Contains(old.ISR, now.Leader) {
+				x.fromELR = now.Leader
+			}
+		}
+		if s := m.elected(x); s != nil && now.LeaderEpoch != old.LeaderEpoch {
+			m.w.excuseElected(s)
+		}
+	}
+	if len(now.EligibleLeaderReplicas) == 0 {
+		x.lowFrom = -1
+	}
+}
+
+// elected is the replica of the broker that is to lead, nil if there is none.
+func (m *model) elected(x *part) *shadow {
+	if x.reg.Leader == kraft.NoLeader {
+		return nil
+	}
+	return m.w.broker(x.reg.Leader).shadowOf(x)
+}
+
+// excuseElected voids what is promised of a partition where the broker that is to lead
+// lacks committed records and the controller could not know: as soon as both are seen,
+// the election and what its disk holds, for from then on older leaders have a HW above it.
+func (w *World) excuseElected(s *shadow) {
+	x := s.part
+	if x.void || s.end >= x.hw && x.agree(s.batches, x.committed, x.hw) {
+		return
+	}
+	switch {
+	// Where ISR and ELR are empty the last known leader leads, whatever its disk has lost:
+	// Kafka calls that unclean. It takes no more than one lost disk after the ELR was
+	// cleared, by a change of min.insync.replicas or by an unclean election.
+	case x.lastKnown >= 0 && s.lacks:
+		w.model.voidPart(x, "%s was the last known leader, and has lost records", s.p.name)
+	// Between a higher min.insync.replicas at the controller and its word of it at the
+	// leader, the leader goes on committing by the lower one, and the controller keeps
+	// who leaves the ISR as eligible. What was committed before must be there.
+	case x.fromELR == s.p.id && x.lowFrom >= 0 && s.end >= x.lowFrom && x.agree(s.batches, x.committed, x.lowFrom):
+		w.model.voidPart(x, "%s was eligible by a min.insync.replicas that the leader had not heard of", s.p.name)
 	}
 }
 

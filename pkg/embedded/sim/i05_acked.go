@@ -1,5 +1,7 @@
 package sim
 
+import "github.com/kafkaops/kafkaops/pkg/embedded/replica"
+
 // I5: what was acknowledged with acks=all is at the same offset in every later
 // leader, unless an election was unclean, or more than minISR-1 members lost data.
 // What consumers may have seen is held to the same: all that any leader's HW has
@@ -12,19 +14,14 @@ func (w *World) checkNewLeader(s *shadow) {
 		w.model.voidPart(x, "without ELR, %s leads with a disk that has lost records", s.p.name)
 	}
 	if x.lastKnown >= 0 && int32(s.status.LeaderEpoch) >= x.lastKnown {
-		if s.end < x.hw || !x.agree(s.batches, x.committed, x.hw) {
-			w.model.voidPart(x, "%s was the last known leader, and has lost records", s.p.name)
-		}
+		w.excuseElected(s)
 		x.lastKnown = -1
 	}
 	if x.void {
 		return
 	}
 	// What leaders of earlier epochs have committed; a later one may lead already.
-	var hw Offset
-	for e := range min(len(x.hwAt), int(s.status.LeaderEpoch)) {
-		hw = max(hw, x.hwAt[e])
-	}
+	hw := x.committedBy(s.status.LeaderEpoch - 1)
 	if s.end < hw && !w.elr() && !w.heldAnywhere(x, hw) {
 		w.model.voidPart(x, "without ELR, every replica that had what is committed up to %d has lost it", hw)
 		return
@@ -34,6 +31,15 @@ func (w *World) checkNewLeader(s *shadow) {
 	} else if !x.agree(s.batches, x.committed, hw) {
 		w.fail("I5", "%s begins to lead %s-%d in epoch %d with a log that is not what was committed, up to %d", s.p.name, x.topic, x.index, s.status.LeaderEpoch, hw)
 	}
+}
+
+// committedBy is the highest HW that a leader of an epoch up to this one had.
+func (x *part) committedBy(epoch replica.Epoch) Offset {
+	var hw Offset
+	for e := range min(len(x.hwAt), int(epoch)+1) {
+		hw = max(hw, x.hwAt[e])
+	}
+	return hw
 }
 
 // heldAnywhere reports whether a broker, alive or not, has all that is committed
@@ -49,18 +55,26 @@ func (w *World) heldAnywhere(x *part, hw Offset) bool {
 
 // checkCut looks at what a replica is about to cut off: nothing that is committed,
 // save what its leader has deleted.
+//
+// A replica by which nothing is promised, one outside of ISR and ELR, cuts by the word of
+// the leader that it knows. A newer one may commit meanwhile what that leader has not:
+// this replica gets it back from the newer one before it can join.
 func (w *World) checkCut(s *shadow) {
 	x := s.part
 	if x.void || s.excused {
 		return
+	}
+	hw := x.hw
+	if !w.model.holds(s) {
+		hw = x.committedBy(s.status.LeaderEpoch)
 	}
 	for i := len(s.batches) - 1; i >= 0; i-- {
 		b := &s.batches[i]
 		if b.last < s.cutTo && !s.restart || b.last < x.start {
 			return
 		}
-		if b.last < x.hw && x.agree(s.batches[:i+1], x.committed, b.last+1) && b.last >= s.status.LogStart {
-			w.fail("I5", "%s %s-%d: cut to %d, and the batch at %d of epoch %d is committed (HW %d)", s.p.name, x.topic, x.index, s.cutTo, b.base, b.epoch, x.hw)
+		if b.last < hw && x.agree(s.batches[:i+1], x.committed, b.last+1) && b.last >= s.status.LogStart {
+			w.fail("I5", "%s %s-%d: cut to %d, and the batch at %d of epoch %d is committed (HW %d)", s.p.name, x.topic, x.index, s.cutTo, b.base, b.epoch, hw)
 			return
 		}
 	}

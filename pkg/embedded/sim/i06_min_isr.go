@@ -6,6 +6,20 @@ import "github.com/kafkaops/kafkaops/pkg/embedded/replica"
 // NOT_ENOUGH_REPLICAS means that the batch was not appended,
 // NOT_ENOUGH_REPLICAS_AFTER_APPEND that it was.
 
+// leastMinISR is how large the ISR has to be by what a leader has heard. A change of the
+// settings or of the assignment that waits for the disk is not in force yet: the laxer
+// one counts.
+func (s *shadow) leastMinISR() int {
+	return min(s.minISR, s.wasMin, max(s.replicas, 1), max(s.wasOf, 1))
+}
+
+// minISRUnheard reports whether a leader commits with an ISR that is too small by what
+// the controller has decided, and not by what the leader has heard.
+func (w *World) minISRUnheard(s *shadow) bool {
+	n := len(s.status.ISR)
+	return s.leastMinISR() <= n && n < w.minISRNow(s.part)
+}
+
 func (w *World) checkMinISR(s *shadow, e replica.ProduceReply) {
 	appended, all := s.waiting[e.Token]
 	if !all {
@@ -17,9 +31,7 @@ func (w *World) checkMinISR(s *shadow, e replica.ProduceReply) {
 		if s.r == nil {
 			return
 		}
-		// A change of the settings or of the assignment that waits for the disk is not
-		// in force yet: the laxer one counts.
-		want := min(s.minISR, s.wasMin, max(s.replicas, 1), max(s.wasOf, 1))
+		want := s.leastMinISR()
 		// The ISR may have changed within the step, before the acknowledgement and after.
 		st, most := s.r.Status(), len(s.status.ISR)
 		for pe := max(s.status.PartitionEpoch, 0); pe <= st.PartitionEpoch && int(pe) < len(s.part.isr); pe++ {

@@ -23,7 +23,8 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 	// An order to cut the log may have been carried out.
 	synced, hadEnd := s.synced, s.hadEnd
 	if s.cutting {
-		synced, hadEnd = min(synced, s.cutTo), min(hadEnd, s.cutTo)
+		to := endInFile(old, s.cutTo)
+		synced, hadEnd = min(synced, to), min(hadEnd, to)
 		if s.restart {
 			synced, hadEnd = 0, 0
 		}
@@ -42,12 +43,25 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 	w.hasLost(s, s.end < min(s.hadEnd, x.hw))
 }
 
+// endInFile is where a log ends in its files that is cut to an offset: a batch goes
+// whole, also where the offset lies within it. The offset itself is in no file, so the
+// process knows it and the next one does not (UnifiedLog.truncateTo).
+func endInFile(batches []batch, to Offset) Offset {
+	if i := at(batches, to); i >= 0 {
+		return min(to, batches[i].base)
+	}
+	return to
+}
+
 // hasLost settles whether a member that may have lost records has.
 func (w *World) hasLost(s *shadow, lost bool) {
 	// What an earlier life lost is not back by itself.
 	s.lost = s.excused && (s.lost || lost)
+	s.lacks = s.lacks || lost
 	if !s.lost {
 		s.excused = false
+	}
+	if !s.lacks {
 		s.part.losers &^= 1 << s.p.id
 	}
 }

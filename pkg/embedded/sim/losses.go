@@ -28,10 +28,12 @@ func (m *model) died(p *proc, how fate) {
 			continue
 		}
 		if s.log != nil {
+			s.end, s.unwritten = s.end-s.unwritten, 0
 			s.hadEnd = s.end
 			if how != crashed {
 				s.synced = s.log.Flushed()
 			}
+			s.synced = min(s.synced, s.end)
 			s.died = what
 		} else {
 			s.died = max(s.died, what)

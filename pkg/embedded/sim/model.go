@@ -78,6 +78,11 @@ type part struct {
 	// lastKnown is the newest leader epoch in which the last known leader was elected:
 	// Kafka calls that unclean, but it may have lost nothing.
 	lastKnown int32
+	// lowFrom is from where on a leader has committed by a lower min.insync.replicas than
+	// the controller's while there were ELRs, -1 if none has: see commit.
+	lowFrom Offset
+	// fromELR is the leader, if it is one that was elected from the ELR.
+	fromELR int32
 	// minISR is the lowest effective min.insync.replicas there was.
 	minISR int
 
@@ -161,7 +166,7 @@ func (m *model) addPart(after metadata.Image, id kraft.UUID, index int32) *part 
 	t, _ := after.TopicByID(id)
 	p := &part{
 		n: len(m.parts), topic: m.ids[id], id: id, id64: id.String(), index: index, exists: true,
-		canon: map[batchKey]batch{}, producers: map[int64]sequence{}, minISR: 1 << 20, lastKnown: -1,
+		canon: map[batchKey]batch{}, producers: map[int64]sequence{}, minISR: 1 << 20, lastKnown: -1, lowFrom: -1,
 	}
 	if t != nil {
 		p.topic = t.Name
@@ -267,6 +272,7 @@ func (m *model) forgetLosses(p *part) {
 			m.loses(s)
 		case inISR:
 			p.losers &^= 1 << b.id
+			s.lacks = false
 		}
 	}
 }

@@ -45,7 +45,9 @@ type shadow struct {
 
 	batches []batch
 	end     Offset
-	status  replica.Status
+	// unwritten is by how much the end is beyond where the files end: see endInFile.
+	unwritten Offset
+	status    replica.Status
 
 	// led says that it leads, as the effects are told one by one: a step may end with
 	// another role than it began with. ledHW is the highest HW that it had as a leader.
@@ -78,6 +80,8 @@ type shadow struct {
 	// excused: it has lost what it held while it was in the ISR or ELR, or may have.
 	excused bool
 	lost    bool // it has, while it is excused
+	// lacks: a disk has lost what was committed, and it has not been in the ISR since.
+	lacks bool
 }
 
 func (p *proc) shadowOf(x *part) *shadow {
@@ -167,8 +171,14 @@ func (m *model) observe(p *proc, np node.Partition, in replica.Input, out []repl
 func (s *shadow) truncated() {
 	s.p.w.stats.Truncations++
 	s.p.w.checkCut(s)
-	s.cutting, s.cut = false, true
-	if s.restart || len(s.batches) > 0 && s.cutTo < s.batches[0].base {
+	s.cutting, s.cut, s.unwritten = false, true, 0
+	if !s.restart {
+		s.unwritten = s.cutTo - endInFile(s.batches, s.cutTo)
+	}
+	// A log that is cut to its start, or to before it, is empty: what retention or
+	// DeleteRecords have left before the start is nobody's any more, and what follows
+	// need not go on from it.
+	if s.restart || s.cutTo <= s.status.LogStart || len(s.batches) > 0 && s.cutTo < s.batches[0].base {
 		s.batches, s.end = s.batches[:0], s.cutTo
 		return
 	}
@@ -234,6 +244,9 @@ func (w *World) look(s *shadow) {
 	if fresh {
 		before = replica.Status{}
 		w.reopened(s)
+		if s.part.reg != nil && s.part.reg.Leader == s.p.id {
+			w.excuseElected(s)
+		}
 	} else if s.appended {
 		w.grow(s, s.status.LEO)
 	}
@@ -254,9 +267,9 @@ func (w *World) look(s *shadow) {
 
 // gone is a replica that is no more: deleted, or not this broker's any longer.
 func (s *shadow) gone() {
-	s.batches, s.end, s.status = nil, 0, replica.Status{}
+	s.batches, s.end, s.unwritten, s.status = nil, 0, 0, replica.Status{}
 	s.died, s.hadEnd, s.synced, s.cutting = alive, 0, 0, false
-	s.excused, s.lost = false, false
+	s.excused, s.lost, s.lacks = false, false, false
 }
 
 // grow reads what was appended up to an offset.
@@ -314,7 +327,7 @@ func (w *World) add(s *shadow, rb record.Batch) {
 		w.checkMatches(s, &b, &known)
 	}
 	s.batches = append(s.batches, b)
-	s.end = b.last + 1
+	s.end, s.unwritten = b.last+1, 0
 }
 
 func (h hash) with(b *batch) hash {
@@ -358,7 +371,7 @@ func (x *part) agree(a, b []batch, o Offset) bool { return o <= x.start || agree
 // what was there before.
 func (w *World) reopened(s *shadow) {
 	old := slices.Clone(s.batches)
-	s.batches, s.end = s.batches[:0], s.log.Start()
+	s.batches, s.end, s.unwritten = s.batches[:0], s.log.Start(), 0
 	w.readAll(s)
 	w.tell("%s comes back (%s) with %s-%d from %d to %d; it had up to %d, synced %d", s.p.name, s.died, s.part.topic, s.part.index, s.log.Start(), s.end, s.hadEnd, s.synced)
 	w.checkRecovered(s, old)

@@ -1,8 +1,6 @@
 package controller
 
 import (
-	"encoding/binary"
-
 	"github.com/kafkaops/kafkaops/internal/kraft"
 )
 
@@ -142,21 +140,16 @@ func (op *operation) newTopicPartitions(t NewTopic) ([]*kraft.Partition, *Error)
 	return op.placed(0, int(count), int(rf))
 }
 
-// newTopicID draws an id that no topic has and that Kafka's tools can take as an
-// argument: none that is reserved or is spelled with a dash first (Uuid.randomUuid).
-// The log's offset is in it, so that no topic ever gets a deleted one's id, and with
-// it what is left of its data, even if a controller that starts again has a random
-// source that does too.
+// newTopicID draws an id that no topic has. The log's offset is in it, so that no topic
+// ever gets a deleted one's id, and with it what is left of its data, even if a
+// controller that starts again has a random source that does too.
 func (op *operation) newTopicID() kraft.UUID {
 	for {
-		var id kraft.UUID
-		binary.BigEndian.PutUint64(id[:8], op.c.opts.Rand.Uint64())
-		binary.BigEndian.PutUint64(id[8:], op.c.opts.Rand.Uint64())
-		for i := range 7 {
+		id := kraft.DrawUUID(op.c.opts.Rand)
+		for i := range 7 { // not those that say the version
 			id[15-i] ^= byte(op.end() >> (8 * i))
 		}
-		id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80 // RFC 9562, version 4
-		if _, taken := op.image.TopicByID(id); !taken && id.String()[0] != '-' {
+		if _, taken := op.image.TopicByID(id); !taken {
 			return id
 		}
 	}

@@ -115,7 +115,7 @@ func has(t *metadata.Topic, index int32) bool {
 
 // unique is a name that no other directory has.
 func (n *Node) unique() string {
-	id := n.drawID()
+	id := kraft.DrawUUID(n.opts.Rand)
 	return fmt.Sprintf("%x", id[:])
 }
 

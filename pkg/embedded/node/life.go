@@ -56,7 +56,7 @@ type life struct {
 }
 
 func (l *life) begin(n *Node, directory kraft.UUID) {
-	l.state, l.directory, l.incarnation, l.epoch, l.lastEpoch = registering, directory, n.drawID(), -1, -1
+	l.state, l.directory, l.incarnation, l.epoch, l.lastEpoch = registering, directory, kraft.DrawUUID(n.opts.Rand), -1, -1
 	l.previous = -1
 	if epoch, clean := n.dir.CleanShutdown(); clean {
 		l.previous = epoch

@@ -126,7 +126,7 @@ func Open(opts Options, now machine.Time) (*Node, error) {
 		validator: record.NewValidator(record.DefaultInflateLimit),
 	}
 	n.dir, err = storage.Open(opts.FS, storage.Options{
-		Identity: storage.Identity{ClusterID: opts.ClusterID, NodeID: opts.ID, DirectoryID: n.drawID().String()},
+		Identity: storage.Identity{ClusterID: opts.ClusterID, NodeID: opts.ID, DirectoryID: kraft.DrawUUID(n.opts.Rand).String()},
 		Config:   func(string) storage.Config { return n.topicConfig(metadata.Empty(), "").log },
 	}, now.Wall)
 	if err != nil {
@@ -155,19 +155,6 @@ func (n *Node) begin() error {
 	n.groups.begin(n)
 	n.upkeep.begin(n)
 	return nil
-}
-
-// drawID draws an id as Uuid.randomUuid does: none of the reserved ones, and not
-// one that begins with a dash in writing.
-func (n *Node) drawID() kraft.UUID {
-	var id kraft.UUID
-	for i := range id {
-		id[i] = byte(n.opts.Rand.Uint32())
-	}
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	id[0] &= 0x7f
-	return id
 }
 
 // Step is Machine's.

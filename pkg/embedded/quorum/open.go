@@ -1,10 +1,8 @@
 package quorum
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
@@ -26,7 +24,7 @@ func Open(opts Options, now machine.Time) (*Node, error) {
 	opts = opts.withDefaults()
 	n := &Node{opts: opts, observers: map[int32]*observer{}}
 	id := storage.Identity{
-		ClusterID: opts.Controller.ClusterID, NodeID: opts.Controller.NodeID, DirectoryID: randomUUID(opts.Controller.Rand).String(),
+		ClusterID: opts.Controller.ClusterID, NodeID: opts.Controller.NodeID, DirectoryID: kraft.DrawUUID(opts.Controller.Rand).String(),
 	}
 	var err error
 	if n.dir, n.log, err = storage.OpenMetadata(opts.FS, id, logConfig(opts.SegmentBytes), now.Wall); err != nil {
@@ -36,15 +34,6 @@ func Open(opts Options, now machine.Time) (*Node, error) {
 		return nil, errors.Join(err, n.dir.Abandon())
 	}
 	return n, nil
-}
-
-// randomUUID draws one of version 4, as Java's UUID.randomUUID does.
-func randomUUID(rnd *rand.Rand) (id kraft.UUID) {
-	binary.BigEndian.PutUint64(id[:], rnd.Uint64())
-	binary.BigEndian.PutUint64(id[8:], rnd.Uint64())
-	id[6] = id[6]&0x0f | 0x40
-	id[8] = id[8]&0x3f | 0x80
-	return id
 }
 
 func (n *Node) start(now machine.Time) error {
@@ -144,7 +133,7 @@ func (n *Node) takeOver(now machine.Time, r *replay) error {
 // register begins this controller's life in its own log (KIP-919).
 func (n *Node) register(now machine.Time) error {
 	_, b := controller.Handle(n.c, now.Mono, controller.RegisterController{RegisterController: kraft.RegisterController{
-		ControllerID: n.opts.Controller.NodeID, IncarnationID: randomUUID(n.opts.Controller.Rand),
+		ControllerID: n.opts.Controller.NodeID, IncarnationID: kraft.DrawUUID(n.opts.Controller.Rand),
 		EndPoints: n.opts.EndPoints, Features: n.opts.Controller.Features,
 	}})
 	return n.write(now, b)

@@ -27,7 +27,7 @@ func (w *World) checkDense(s *shadow, b *batch) {
 
 // checkEpochs compares the epochs that are known with those of the log.
 func (w *World) checkEpochs(s *shadow) {
-	if s.status.Busy || s.r == nil || s.p.stopping || s.status.Role == replica.Offline {
+	if s.status.Busy || s.r == nil || s.unread || s.p.stopping || s.status.Role == replica.Offline {
 		return
 	}
 	var want logstate.Epochs

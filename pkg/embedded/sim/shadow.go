@@ -47,7 +47,9 @@ type shadow struct {
 	end     Offset
 	// unwritten is by how much the end is beyond where the files end: see endInFile.
 	unwritten Offset
-	status    replica.Status
+	// unread: a disk that fails kept some of its batches from being looked at.
+	unread bool
+	status replica.Status
 
 	// led says that it leads, as the effects are told one by one: a step may end with
 	// another role than it began with. ledHW is the highest HW that it had as a leader.
@@ -286,7 +288,7 @@ func (w *World) grow(s *shadow, upTo Offset) {
 			if !s.p.diskFaulty() {
 				w.fail("I8", "%s: reading %s-%d at %d: %v", s.p.name, s.part.topic, s.part.index, s.end, err)
 			}
-			s.end = upTo
+			s.end, s.unread = upTo, true
 			return
 		}
 		if len(buf) == 0 {
@@ -371,7 +373,7 @@ func (x *part) agree(a, b []batch, o Offset) bool { return o <= x.start || agree
 // what was there before.
 func (w *World) reopened(s *shadow) {
 	old := slices.Clone(s.batches)
-	s.batches, s.end, s.unwritten = s.batches[:0], s.log.Start(), 0
+	s.batches, s.end, s.unwritten, s.unread = s.batches[:0], s.log.Start(), 0, false
 	w.readAll(s)
 	w.tell("%s comes back (%s) with %s-%d from %d to %d; it had up to %d, synced %d", s.p.name, s.died, s.part.topic, s.part.index, s.log.Start(), s.end, s.hadEnd, s.synced)
 	w.checkRecovered(s, old)

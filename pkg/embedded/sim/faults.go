@@ -35,8 +35,9 @@ const (
 	faultKillController
 	faultPowerController
 	faultPauseController
-	faultFlap // one leader after the other is isolated, while clients go on with it
-	faultFlip // bits of an index of a broker that is down
+	faultFlap   // one leader after the other is isolated, while clients go on with it
+	faultFlip   // bits of an index of a broker that is down
+	faultReborn // the next broker that is to join an ISR is another one when it does: see reborn.go
 	faultKinds
 )
 
@@ -44,6 +45,7 @@ var faultNames = [faultKinds]string{
 	"kill", "power", "crash within an order", "crash while recovering", "clean stop", "pause", "empty disk", "one-way cut", "cut of a pair",
 	"isolation", "split", "cut from the controller", "cut from clients", "slow link", "lost connections", "stuck connections", "slow disk", "stalled disk", "failing disk",
 	"full disk", "clock jump", "late metadata", "controller kill", "controller power", "controller pause", "flapping leader", "flipped bits",
+	"reborn member",
 }
 
 func (k faultKind) String() string { return faultNames[k] }
@@ -160,6 +162,8 @@ func (w *World) inflict(k faultKind) {
 		if n := len(w.model.parts); n > 0 {
 			w.flap(w.model.parts[w.rng.IntN(n)], 2+w.rng.IntN(3))
 		}
+	case faultReborn:
+		w.rebornArmed = true
 	case faultFlip:
 		if p.state == dead {
 			w.flipIndex(p)

@@ -57,7 +57,7 @@ func (w *World) comeToRest() {
 
 func (w *World) endFaults() {
 	w.tell("*** all faults end")
-	w.calm, w.calmUs = true, w.now
+	w.calm, w.calmUs, w.rebornArmed = true, w.now, false
 	for i := range w.faults {
 		w.undo(i)
 	}

@@ -106,7 +106,7 @@ func laneOf(key int16) int32 {
 		return 1
 	case 23:
 		return 2
-	case 56:
+	case keyAlterPartition:
 		return 3
 	case 62:
 		return 4
@@ -160,6 +160,11 @@ func (w *World) arrive(e *event) {
 	f, c := e.f, e.f.c
 	p := w.procs[c.to]
 	if !c.open && !f.ghost {
+		return
+	}
+	if w.heldBack(c) {
+		e.at = w.now + w.retransmit()
+		w.queue.push(*e)
 		return
 	}
 	if f.ghost {
@@ -418,7 +423,11 @@ func (w *World) reset(c *conn, own bool) {
 			}
 		}
 		w.queue.push(event{at: at, kind: evLost, who: c.from, life: f.fromLife, f: f})
-		if !f.arrived && !w.calm {
+		switch {
+		case f.arrived || w.calm:
+		case w.heldBack(c):
+			f.ghost, f.late = true, true // it has waited long enough
+		default:
 			f.ghost = w.survives(30)
 		}
 	}

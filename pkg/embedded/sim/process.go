@@ -61,6 +61,8 @@ type proc struct {
 	// back altogether.
 	metadataUs   int64
 	metadataHeld bool
+	// isrHeld keeps its AlterPartitions back.
+	isrHeld bool
 
 	shadow []*shadow // by partition: see shadow.go
 	// touched are the partitions that the present step touched.
@@ -260,6 +262,9 @@ func (w *World) sendFrom(p *proc, s machine.Send) {
 	f.c = w.dial(&p.conns[to*lanes+laneOf(key)], p.end, 0, to, key)
 	if w.trace != nil {
 		w.tell("%s sends to %s  %s", p.name, w.procs[to].name, describe(s.Request))
+	}
+	if q, ok := s.Request.(*kmsg.AlterPartitionRequest); ok {
+		w.maybeReborn(p, q)
 	}
 	w.expect(&p.outbox, f, min(w.plan.TimeoutMs, machine.RequestTimeoutMs)*ms, p.end, p.life)
 	w.send(f, true)

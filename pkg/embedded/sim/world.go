@@ -51,7 +51,9 @@ type World struct {
 	byHand    bool
 	net       network
 	faults    []*fault // in force; nil where one has ended
-	model     model
+	// rebornArmed says that the next fit proposal meets the fault of reborn.go.
+	rebornArmed bool
+	model       model
 
 	// For worlds that are moved by hand: see watch.go and LettingArrive.
 	watch  *Watch

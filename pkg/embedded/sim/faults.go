@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
@@ -386,6 +387,11 @@ func (w *World) reapplyDiskFaults(p *proc) {
 			p.badDisk = true
 		}
 	}
+}
+
+// loses reports whether a sync that fails now may lose what was to be synced.
+func (p *proc) loses() bool {
+	return slices.ContainsFunc(p.rules, func(d *diskRule) bool { return d.rule.LoseUnsynced })
 }
 
 // diskFaulty reports whether a failure of this process may be its disk's.

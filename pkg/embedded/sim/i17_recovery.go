@@ -34,7 +34,7 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 	if whole && s.end < hadEnd {
 		w.fail("I17", "%s %s-%d: %s with a log to %d, and came back with one to %d", s.p.name, x.topic, x.index, s.died, hadEnd, s.end)
 	}
-	if s.end < synced && s.died != failed {
+	if s.end < synced {
 		w.fail("I17", "%s %s-%d: %s with %d synced, and came back with a log to %d", s.p.name, x.topic, x.index, s.died, synced, s.end)
 	}
 	if o := min(s.end, hadEnd); !agree(s.batches, old, o) && o > x.start {

@@ -60,9 +60,18 @@ func (m *model) emptied(p *proc) {
 
 // crashedAgain notes that the power failed while a process recovered.
 func (m *model) crashedAgain(p *proc, power bool) {
+	if power {
+		m.diedAgain(p, powerLost)
+	}
+}
+
+// failedAgain notes that a disk has failed while a process recovered.
+func (m *model) failedAgain(p *proc) { m.diedAgain(p, failed) }
+
+func (m *model) diedAgain(p *proc, how fate) {
 	for _, s := range p.shadow {
-		if s != nil && s.died != alive && s.died != emptied && power {
-			s.died = max(s.died, powerLost)
+		if s != nil && s.died != alive && s.died != emptied {
+			s.died = max(s.died, how)
 			m.mayLose(s, s.synced)
 		}
 	}

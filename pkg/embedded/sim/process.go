@@ -144,6 +144,12 @@ func (w *World) start(p *proc) {
 			w.fail("I17", "%s does not start on its own disk: %v", p.name, err)
 		}
 		p.abandon()
+		if p.loses() {
+			// As in end: who starts next would take the page cache for what a later sync
+			// makes durable.
+			w.model.failedAgain(p)
+			p.mem = p.mem.CrashClone(w.rng)
+		}
 		p.state = dead
 		w.startLater(p)
 		return

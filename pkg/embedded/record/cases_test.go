@@ -160,6 +160,13 @@ func cases() []produced {
 		{name: "LogAppendTime by the producer, no timestamp", topic: "plain", want: ErrTimestamp, code: codeTimestamp, make: altered(None, func(b Batch) Batch {
 			return put64(atMaxTimestamp, 1<<64-1)(put16(atAttributes, attrLogAppendTime)(b))
 		})},
+		// Its max timestamp stands for all of its records, and stays; they show their own again.
+		{name: "LogAppendTime by the producer, another time", topic: "plain", make: altered(None, func(b Batch) Batch {
+			return put64(atMaxTimestamp, uint64(b.MaxTimestampMs()-1000))(put16(atAttributes, attrLogAppendTime)(b))
+		})},
+		{name: "LogAppendTime by the producer, another time, lz4", topic: "plain", make: altered(LZ4, func(b Batch) Batch {
+			return put64(atMaxTimestamp, uint64(b.MaxTimestampMs()-1000))(put16(atAttributes, b.Attributes()|attrLogAppendTime)(b))
+		})},
 		{name: "LogAppendTime by the producer to a topic that has it", topic: "appended", want: ErrTimestamp, code: codeTimestamp, make: altered(None, put16(atAttributes, attrLogAppendTime))},
 		{name: "in the future", topic: "plain", want: ErrTimestamp, code: codeTimestamp, make: func(tb testing.TB, nowMs int64) []byte {
 			return build(tb, Options{}, entries(2, nowMs+4_000_000)...)

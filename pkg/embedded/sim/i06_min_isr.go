@@ -14,10 +14,11 @@ func (s *shadow) leastMinISR() int {
 }
 
 // minISRUnheard reports whether a leader commits with an ISR that is too small by what
-// the controller has decided, and not by what the leader has heard.
+// the controller has decided, and not by what the leader has heard: within a step it
+// takes in assignments before settings, as Kafka's does (BrokerMetadataPublisher).
 func (w *World) minISRUnheard(s *shadow) bool {
 	n := len(s.status.ISR)
-	return s.leastMinISR() <= n && n < w.minISRNow(s.part)
+	return s.heardMin <= n && n < w.minISRNow(s.part)
 }
 
 func (w *World) checkMinISR(s *shadow, e replica.ProduceReply) {

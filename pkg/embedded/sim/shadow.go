@@ -66,6 +66,7 @@ type shadow struct {
 	seenHW           Offset // of a leader, within seenEpoch
 	seenEpoch        replica.Epoch
 	minISR, wasMin   int
+	heardMin         int    // the laxest min ISR that was in force within the step
 	flush            int64  // flush.messages, 0 for never
 	flushFrom        Offset // from where on it has been in force
 	hwNow            Offset // the HW, as the effects of a step are told one by one
@@ -235,6 +236,7 @@ func (w *World) look(s *shadow) {
 	before := s.status
 	s.status = r.Status()
 	s.hwNow = s.status.HW
+	s.heardMin = s.leastMinISR()
 	if !s.status.Busy { // what has waited for the disk is in force
 		s.wasMin, s.wasOf = s.minISR, s.replicas
 		s.flushFrom = min(s.flushFrom, s.status.LEO)

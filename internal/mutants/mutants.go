@@ -119,6 +119,37 @@ func MustApply(t testing.TB, path string, least int) {
 	}
 }
 
+// NoteCaught writes into a list what has caught its mutants, by their names, as lines
+// "# caught by ..." behind what else is said of them. Those that are not named stay as
+// they are.
+func NoteCaught(t testing.TB, path string, by map[string]string) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(noteCaught(string(data), by)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func noteCaught(list string, by map[string]string) string {
+	const caught = "# caught by "
+	var out []string
+	note := "" // that is to be written before the patch of the present mutant
+	for _, line := range strings.Split(list, "\n") {
+		if name, ok := strings.CutPrefix(line, "== "); ok {
+			note = by[name]
+		} else if note != "" && strings.HasPrefix(line, caught) {
+			continue
+		} else if note != "" && line != "" && strings.ContainsAny(line[:1], "-+ \t") {
+			out, note = append(out, caught+note), ""
+		}
+		out = append(out, line)
+	}
+	return strings.Join(out, "\n")
+}
+
 // Test runs `go test` with the rule broken and returns what it said. An error alone
 // does not say that a test failed: the broken code may not compile.
 func (m Mutant) Test(t testing.TB, args ...string) ([]byte, error) {

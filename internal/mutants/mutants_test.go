@@ -42,6 +42,19 @@ func TestApply(t *testing.T) {
 	}
 }
 
+func TestNoteCaught(t *testing.T) {
+	t.Parallel()
+	noted := strings.Replace(list, "# a rule\n", "# a rule\n# caught by A, seed 7\n", 1)
+	if got := noteCaught(list, map[string]string{"the sign is lost": "A, seed 7"}); got != noted {
+		t.Errorf("got %s", got)
+	}
+	want := strings.Replace(list, "# a rule\n", "# a rule\n# caught by B, seed 8\n", 1)
+	want = strings.Replace(want, "code.go\n-", "code.go\n# caught by C\n-", 1)
+	if got := noteCaught(noted, map[string]string{"the sign is lost": "B, seed 8", "nothing is left": "C"}); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
 func TestTest(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for name, content := range map[string]string{

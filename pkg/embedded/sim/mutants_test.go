@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -18,15 +19,21 @@ func TestMutantsApply(t *testing.T) {
 	mutants.MustApply(t, mutantList, 40)
 }
 
-// mutantSeeds is within how many seeds a mutant has to fall.
-const mutantSeeds = 1000
+// mutantSeeds is within how many seeds a mutant has to fall. The last ones do so within
+// some hundred, and at others whenever the code draws otherwise.
+const mutantSeeds = 3000
 
-// TestMutantsAreCaught breaks each rule and runs seeds until one fails.
+// TestMutantsAreCaught breaks each rule and runs seeds until one fails. With -rewrite
+// it writes into the list which one it was.
 func TestMutantsAreCaught(t *testing.T) {
 	if os.Getenv("KAFKAOPS_LONG") == "" {
-		t.Skip("long: compiles the engine some fifty times and runs up to a thousand seeds each; set KAFKAOPS_LONG=1")
+		t.Skip("long: compiles the engine some fifty times and runs up to some thousand seeds each; set KAFKAOPS_LONG=1")
 	}
-	first := regexp.MustCompile(`first failure: seed (\d+), (\S+)`)
+	first := regexp.MustCompile(`first failure: seed (\d+), (\w+):`)
+	caught := map[string]string{}
+	if flag.Lookup("rewrite").Value.String() == "true" {
+		defer func() { mutants.NoteCaught(t, mutantList, caught) }()
+	}
 	for _, m := range mutants.Read(t, mutantList) {
 		t.Run(m.Name, func(t *testing.T) {
 			out, err := m.Test(t, "-timeout=30m", "-run", "^TestFirstFailure$", ".",
@@ -34,7 +41,8 @@ func TestMutantsAreCaught(t *testing.T) {
 			match := first.FindSubmatch(out)
 			switch {
 			case match != nil:
-				t.Logf("seed %s: %s", match[1], match[2])
+				caught[m.Name] = fmt.Sprintf("%s, seed %s", match[2], match[1])
+				t.Log(caught[m.Name])
 			case err == nil:
 				t.Errorf("no seed up to %d fails with %s broken", mutantSeeds, m.File)
 			default:

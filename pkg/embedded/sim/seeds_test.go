@@ -5,6 +5,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +21,15 @@ var (
 	flagFirst  = flag.Bool("sim.first", false, "TestFirstFailure: run seeds until one fails")
 	flagShow   = flag.Bool("sim.show", false, "tell the end of a history that did not fail, too")
 )
+
+// TestMain lets garbage lie for longer: a world has some MB, and half of the time went
+// into looking after them.
+func TestMain(m *testing.M) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(800)
+	}
+	os.Exit(m.Run())
+}
 
 // TestSeeds runs seeds, each twice: the two histories must be one, and no rule
 // may be broken.

@@ -39,10 +39,10 @@ func TestScenarios(t *testing.T) {
 }
 
 // TestScenariosCover lists the stories that must exist: the cases of public bug
-// reports that a log alone can show.
+// reports that a log alone can show, and what a failed sync does.
 func TestScenariosCover(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"e17_max_timestamp", "e22_topic_made_anew", "e24_single_node", "e25_torn_tail"} {
+	for _, name := range []string{"e17_max_timestamp", "e22_topic_made_anew", "e24_single_node", "e25_torn_tail", "failed_sync"} {
 		if m, _ := filepath.Glob(filepath.Join("testdata", "scenarios", name)); len(m) != 1 {
 			t.Errorf("no scenario %s", name)
 		}
@@ -53,10 +53,13 @@ func TestScenariosCover(t *testing.T) {
 type scenario struct {
 	tb   testing.TB
 	disk *vfs.Mem
-	cfg  Config
-	d    *Dir
-	tp   TopicPartition
-	out  bytes.Buffer
+	// faults are of the disk as the open directory sees it.
+	faults *vfs.Faults
+	seed   uint64
+	cfg    Config
+	d      *Dir
+	tp     TopicPartition
+	out    bytes.Buffer
 }
 
 func (s *scenario) log() *Log { return s.d.Log(s.tp) }
@@ -72,7 +75,8 @@ func (s *scenario) run(c command) error {
 		if c.str("flush", "never") == "always" {
 			s.cfg.Flush = FlushAlways()
 		}
-	case "open": // open
+	case "open": // open [seed=1], by which its disk fails
+		s.seed = uint64(c.num("seed", 1))
 		return s.open()
 	case "create": // create t-0 id=AAAAAAAAAAAAAAAAAAAAAQ
 		s.tp, _ = parseDirName(c.word(0))
@@ -80,6 +84,8 @@ func (s *scenario) run(c command) error {
 		return err
 	case "append": // append [n=1] [ts=(5,9,7)] [codec=lz4] [epoch=0] [pid=9 seq=0] [log-append-time=7]: n batches
 		return s.append(c)
+	case "fail-sync": // the next sync of a log fails, and some of what it was for is never written
+		s.faults.Add(vfs.Rule{Name: "*.log", Ops: vfs.OpSync, Err: vfs.ErrIO, LoseUnsynced: true, Times: 1})
 	case "flush":
 		return s.log().Flush(s.log().End(), testNowMs)
 	case "checkpoint":
@@ -120,7 +126,8 @@ func (s *scenario) run(c command) error {
 }
 
 func (s *scenario) open() error {
-	d, err := Open(s.disk, options(s.cfg), testNowMs)
+	s.faults = vfs.NewFaults(s.disk, seeded(s.seed), vfs.RealTime{})
+	d, err := Open(s.faults, options(s.cfg), testNowMs)
 	if err != nil {
 		return err
 	}

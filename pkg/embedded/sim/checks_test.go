@@ -65,6 +65,44 @@ func TestCheckersGoRed(t *testing.T) {
 			f.cutTo = 0
 			w.checkCut(f)
 		}},
+		{"cut off by the word of a leader that had committed it", "I5", func(w *World, x *part, _, f *shadow) {
+			outside(x, f)
+			f.cutTo = 0
+			w.checkCut(f)
+		}},
+		{"cut off outside of the ISR, and committed by a later leader", "", func(w *World, x *part, _, f *shadow) {
+			outside(x, f)
+			f.cutTo, x.hwAt = 0, []Offset{0, x.hw}
+			w.checkCut(f)
+		}},
+		{"cut off in the ISR, and committed by a later leader", "I5", func(w *World, x *part, _, f *shadow) {
+			f.cutTo, x.hwAt = 0, []Offset{0, x.hw}
+			w.checkCut(f)
+		}},
+		{"the last known leader's disk has lost records", "", func(w *World, x *part, _, f *shadow) {
+			f.lacks, x.lastKnown = true, 1
+			w.electShorter(f, 1)
+		}},
+		{"the last known leader lacks what no disk has lost", "I2", func(w *World, x *part, _, f *shadow) {
+			x.lastKnown = 1
+			w.electShorter(f, 1)
+		}},
+		{"a leader that lacks what a disk has lost, and was not the last known one", "I2", func(w *World, _ *part, _, f *shadow) {
+			f.lacks = true
+			w.electShorter(f, 1)
+		}},
+		{"eligible by a min ISR that the leader had not heard of", "", func(w *World, x *part, _, f *shadow) {
+			x.fromELR, x.lowFrom = f.p.id, 1
+			w.electShorter(f, 1)
+		}},
+		{"the same, and it lacks more", "I2", func(w *World, x *part, _, f *shadow) {
+			x.fromELR, x.lowFrom = f.p.id, 1
+			w.electShorter(f, 0)
+		}},
+		{"the same, and it is of the ISR", "I2", func(w *World, x *part, _, f *shadow) {
+			x.lowFrom = 1
+			w.electShorter(f, 1)
+		}},
 		{"acknowledged before it is committed", "I5", func(w *World, x *part, l, _ *shadow) {
 			x.hw = 1
 			w.checkAck(l.p, x, -1, &batch{pid: -1, pepoch: -1, seq: -1}, 1)
@@ -138,6 +176,33 @@ func TestCheckersGoRed(t *testing.T) {
 				t.Errorf("rule %q is broken, want %q: %v", rule, tt.rule, w.Err())
 			}
 		})
+	}
+}
+
+// outside takes a replica out of the ISR.
+func outside(x *part, s *shadow) {
+	now := *x.reg
+	now.ISR = slices.DeleteFunc(slices.Clone(now.ISR), func(id int32) bool { return id == s.p.id })
+	x.reg = &now
+}
+
+// electShorter looks at a replica that is to lead as if its log ended there.
+func (w *World) electShorter(s *shadow, end Offset) {
+	whole := s.end
+	s.end = end
+	w.excuseElected(s)
+	w.checkStrongISR(s.part)
+	s.end = whole
+}
+
+// TestEndInFile: of a log that is cut within a batch, the files hold what is before it.
+func TestEndInFile(t *testing.T) {
+	t.Parallel()
+	log := []batch{{base: 2, last: 3}, {base: 4, last: 7}}
+	for to, want := range map[Offset]Offset{1: 1, 2: 2, 3: 2, 4: 4, 6: 4, 8: 8, 9: 9} {
+		if got := endInFile(log, to); got != want {
+			t.Errorf("cut to %d it ends at %d, want %d", to, got, want)
+		}
 	}
 }
 

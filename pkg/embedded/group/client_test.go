@@ -190,14 +190,18 @@ func (c *client) live(generation int32) func() {
 			return
 		}
 		w := c.w
+		lot := 100
+		if !w.quiet {
+			lot = w.rng.IntN(100)
+		}
 		switch {
-		case w.chance(1):
+		case lot == 0:
 			w.tracef("%s dies", c.name)
 			c.life++
 			c.state = isOut
 			w.after(int64(w.rng.IntN(3000)), c.begin)
 			return
-		case w.chance(1) && c.instance == nil:
+		case lot == 1 && c.instance == nil:
 			req := kmsg.NewPtrLeaveGroupRequest()
 			req.Version = 1
 			req.Group, req.MemberID = "g", c.member
@@ -206,7 +210,7 @@ func (c *client) live(generation int32) func() {
 			c.state = isOut
 			w.after(int64(w.rng.IntN(3000)), c.begin)
 			return
-		case w.chance(1):
+		case lot == 2:
 			w.tracef("%s hangs", c.name)
 			c.loyal = false
 			w.after(int64(w.rng.IntN(2*sessionMs)), c.live(generation))

@@ -99,7 +99,8 @@ func (n *Node) createOffsetsTopic() {
 		}
 	}
 	for _, c := range [][2]string{
-		{"cleanup.policy", "compact"}, {"compression.type", "producer"},
+		{"cleanup.policy", "compact"},
+		{"compression.type", "producer"},
 		{"segment.bytes", strconv.Itoa(int(n.cfg.offsetsSegmentBytes))},
 	} {
 		config := kmsg.NewCreateTopicsRequestTopicConfig()

@@ -9,6 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
 	"github.com/kafkaops/kafkaops/pkg/embedded/group"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
@@ -194,6 +195,11 @@ func TestGroupsMove(t *testing.T) {
 			t.Fatal("the broker does not come back")
 		}
 		w.run(3000, nil) // it is in the ISR again
+		// The leadership moves back, from one that lives.
+		tp := controller.TopicPartition{Topic: offsetsTopic, Partition: group.PartitionOf("g", 8)}
+		decide(w.ctl, w.nowMs, controller.ElectLeaders{Type: controller.PreferredElection, Partitions: []controller.TopicPartition{tp}})
+		w.ctl.tick(w.nowMs)
+		w.run(100, nil)
 	}
 	if told[group.NotCoordinator] == 0 || told[group.CoordinatorLoadInProgress] == 0 {
 		t.Errorf("answers by error: %v, want some that say to ask again", told)
@@ -319,6 +325,10 @@ func TestLoadInPieces(t *testing.T) {
 			break
 		}
 		w.run(1, nil)
+	}
+	t.Logf("loading was seen in %d ms", len(loading))
+	if most := 512 << 10; groupLoadBytes > most {
+		t.Errorf("a step reads %d bytes: others wait for it, so want %d at most", groupLoadBytes, most)
 	}
 	if least := commits * 4000 / groupLoadBytes; len(loading) < least {
 		t.Errorf("loaded in %d ms, want a step for each %d bytes, %d and more", len(loading), groupLoadBytes, least)

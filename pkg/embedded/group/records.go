@@ -217,6 +217,10 @@ func (s *Shard) loaded(id string, v *kmsg.GroupMetadataValue) *group {
 	}
 	if len(g.members) > 0 {
 		g.state = Stable
+		if g.protocol == nil {
+			none := "" // no coordinator writes that; one that reads it must not fail
+			g.protocol = &none
+		}
 	}
 	g.readSubscriptions()
 	return g

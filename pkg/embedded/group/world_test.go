@@ -3,7 +3,9 @@ package group
 import (
 	"cmp"
 	"container/heap"
+	"encoding/binary"
 	"fmt"
+	"hash"
 	"hash/fnv"
 	"math/rand/v2"
 	"strings"
@@ -45,9 +47,12 @@ type world struct {
 	generation int32
 
 	quiet bool // the faults are over
-	trace strings.Builder
-	hash  uint64
-	stats stats
+	// traced: lines are kept of what happens. A history that fails runs again with it.
+	traced bool
+	trace  []string
+	seed   uint64
+	hash   hash.Hash64
+	stats  stats
 }
 
 type stats struct{ joins, syncs, commits, moves, refused int }
@@ -90,10 +95,10 @@ func (q *events) Pop() any {
 	return e
 }
 
-func newWorld(tb testing.TB, seed uint64) *world {
+func newWorld(tb testing.TB, seed uint64, traced bool) *world {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	w := &world{
-		tb: tb, rng: rng, open: map[Token]*call{}, acked: map[int32]int64{}, given: map[string]map[string]string{},
+		tb: tb, rng: rng, seed: seed, traced: traced, hash: fnv.New64a(), open: map[Token]*call{}, acked: map[int32]int64{}, given: map[string]map[string]string{},
 		cfg: Config{
 			MinSessionTimeoutMs: 100, MaxSessionTimeoutMs: 100_000, MaxSize: 1 << 20, MetadataMaxBytes: 4096,
 			InitialRebalanceDelayMs: int64(rng.IntN(2)) * 50, CommitTimeoutMs: 500, RetentionMs: 1 << 40,
@@ -120,21 +125,27 @@ func (w *world) after(ms int64, do func()) {
 func (w *world) chance(percent int) bool { return !w.quiet && w.rng.IntN(100) < percent }
 
 func (w *world) tracef(format string, args ...any) {
-	line := fmt.Sprintf("%6d ", w.now) + fmt.Sprintf(format, args...) + "\n"
-	h := fnv.New64a()
-	fmt.Fprintf(h, "%d%s", w.hash, line)
-	w.hash = h.Sum64()
-	if w.trace.Len() > 1<<20 {
-		w.trace.Reset()
+	if w.traced {
+		w.trace = append(w.trace, fmt.Sprintf("%6d ", w.now)+fmt.Sprintf(format, args...))
 	}
-	w.trace.WriteString(line)
+}
+
+// note makes bytes part of what a history is told apart by.
+func (w *world) note(b []byte) {
+	_, _ = w.hash.Write(b)
+	_, _ = w.hash.Write(binary.AppendVarint(nil, w.now))
 }
 
 func (w *world) failf(format string, args ...any) {
 	w.tb.Helper()
-	lines := strings.Split(w.trace.String(), "\n")
-	w.tb.Fatalf("at %d ms: %s\n%s", w.now, fmt.Sprintf(format, args...), strings.Join(lines[max(len(lines)-60, 0):], "\n"))
+	if !w.traced {
+		newWorld(w.tb, w.seed, true).run(historyMs)
+	}
+	w.tb.Fatalf("at %d ms: %s\n%s", w.now, fmt.Sprintf(format, args...), strings.Join(w.trace[max(len(w.trace)-60, 0):], "\n"))
 }
+
+// historyMs is how long a history has faults.
+const historyMs = 10_000
 
 // run lets faults happen for a while, then wants the group to come to rest.
 func (w *world) run(untilMs int64) {
@@ -236,6 +247,10 @@ func (w *world) watch() {
 // order appends later, in order, and commits later still; now and then not for long.
 func (w *world) order(e Append) {
 	w.wait = append(w.wait, e)
+	for _, r := range e.Records {
+		w.note(r.Key)
+		w.note(r.Value)
+	}
 	life := w.life
 	w.after(int64(w.rng.IntN(20)), func() {
 		if w.life != life || len(w.wait) == 0 {
@@ -282,6 +297,7 @@ func (w *world) answered(token Token, resp kmsg.Response) {
 		w.failf("token %d is answered twice, or was never asked", token)
 	}
 	delete(w.open, token)
+	w.note(resp.AppendTo(nil))
 	w.check(call, resp)
 	w.after(int64(w.rng.IntN(10)), func() {
 		if w.chance(2) {

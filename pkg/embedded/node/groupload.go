@@ -1,6 +1,7 @@
 package node
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -41,21 +42,21 @@ func (n *Node) loadGroups(c *coordinator) {
 
 // loadPiece replays some batches. It is false when there are no more.
 func (n *Node) loadPiece(c *coordinator) (bool, error) {
-	bytes, err := c.p.log.Read(nil, storage.Fetch{From: c.next, UpTo: c.until, MaxBytes: groupLoadBytes, MinOne: true})
+	read, err := c.p.log.Read(nil, storage.Fetch{From: c.next, UpTo: c.until, MaxBytes: groupLoadBytes, MinOne: true})
 	if err != nil {
 		if errors.Is(err, storage.ErrOffsetOutOfRange) {
 			return true, nil // its start has moved meanwhile
 		}
 		return false, fmt.Errorf("read at offset %d: %w", c.next, err)
 	}
-	s := record.Scan(bytes)
+	s := record.Scan(read)
 	for s.Next() {
 		if err := n.loadBatch(c, s.Batch()); err != nil {
 			return false, err
 		}
 		c.next = storage.Offset(s.Batch().NextOffset())
 	}
-	return len(bytes) > 0 && c.next < c.until, s.Err()
+	return len(read) > 0 && c.next < c.until, s.Err()
 }
 
 func (n *Node) loadBatch(c *coordinator, b record.Batch) error {
@@ -72,8 +73,8 @@ func (n *Node) loadBatch(c *coordinator, b record.Batch) error {
 	}
 	for rs.Next() {
 		r := rs.Record()
-		// Kept for long, and what it lies in is used again.
-		if err := c.shard.Load(n.groupTime(), group.Record{Key: r.Key, Value: r.Value}); err != nil {
+		// A shard keeps parts of the value, and what it lies in is used again.
+		if err := c.shard.Load(n.groupTime(), group.Record{Key: r.Key, Value: bytes.Clone(r.Value)}); err != nil {
 			return fmt.Errorf("record at offset %d: %w", r.Offset, err)
 		}
 	}

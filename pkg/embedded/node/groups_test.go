@@ -13,6 +13,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/embedded/group"
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 )
 
 // groupWorld is a cluster with a topic and a coordinator for the group "g".
@@ -284,6 +285,39 @@ func TestLoadedIsCommitted(t *testing.T) {
 	w.run(3000, nil)
 	if code, at := w.offset(next, "g"); code != 0 || at != 2 {
 		t.Errorf("error %d, offset %d; want 2, which is committed now", code, at)
+	}
+}
+
+// TestLoadCompressed: batches that are inflated into one buffer, one after the other.
+func TestLoadCompressed(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 1, nil)
+	w.start(1)
+	n := w.hosts[1].node
+	c := &coordinator{shard: group.New(&group.Config{MaxSize: 10}, w.rnd)}
+	for _, id := range []string{"first", "later"} {
+		protocol := "range"
+		v := kmsg.GroupMetadataValue{Version: 3, ProtocolType: "consumer", Generation: 1, Protocol: &protocol, Leader: &id}
+		m := kmsg.NewGroupMetadataValueMember()
+		m.MemberID, m.SessionTimeoutMillis, m.Assignment = id, 10_000, []byte("share of "+id)
+		v.Members = append(v.Members, m)
+		b := record.NewBuilder(record.Options{Codec: record.Gzip})
+		key := kmsg.GroupMetadataKey{Version: 2, Group: id}
+		if err := b.Add(record.Entry{Key: key.AppendTo(nil), Value: v.AppendTo(nil)}); err != nil {
+			t.Fatal(err)
+		}
+		batch, err := b.AppendTo(nil, &record.Deflater{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := n.loadBatch(c, batch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, id := range []string{"first", "later"} {
+		if got := string(c.shard.Describe(id, 5).Members[0].MemberAssignment); got != "share of "+id {
+			t.Errorf("%s has %q", id, got)
+		}
 	}
 }
 

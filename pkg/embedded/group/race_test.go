@@ -1,0 +1,6 @@
+//go:build race
+
+package group
+
+// raced: the race detector makes a history cost five times as much.
+const raced = true

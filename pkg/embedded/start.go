@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"sync"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/embedded/broker"
@@ -49,12 +50,18 @@ func (c *Cluster) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for i, p := range c.processes() {
-		if err := p.begin(listeners[i]); err != nil {
-			for _, ln := range listeners[i+1:] {
-				_ = ln.Close()
-			}
-			return err
+	// All at once, for the disk's sake: each makes and syncs some files. Brokers find the
+	// controller even so, as its port is open.
+	processes := c.processes()
+	errs := make([]error, len(processes))
+	var wg sync.WaitGroup
+	for i, p := range processes {
+		wg.Go(func() { errs[i] = p.begin(listeners[i]) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err // others would say the same
 		}
 	}
 	return c.ready(ctx)
@@ -69,7 +76,7 @@ func (p *process) begin(ln net.Listener) error {
 // make makes the nodes, and finds out whose data there is.
 func (c *Cluster) make(rng *rand.Rand) error {
 	brokers := c.opts.Brokers
-	c.id = drawID(rng)
+	c.id = kraft.DrawUUID(rng).String()
 	if c.opts.Dir != "" {
 		var err error
 		if c.lock, err = lockDir(c.opts.Dir); err != nil {
@@ -157,20 +164,4 @@ func (c *Cluster) listen() (all []net.Listener, err error) {
 		p.port = ln.Addr().(*net.TCPAddr).Port
 	}
 	return all, nil
-}
-
-// drawID draws a cluster id as Kafka does: a UUID that does not begin with a dash in
-// writing.
-func drawID(rng *rand.Rand) string {
-	for {
-		var id kraft.UUID
-		for i := range id {
-			id[i] = byte(rng.Uint32())
-		}
-		id[6] = id[6]&0x0f | 0x40
-		id[8] = id[8]&0x3f | 0x80
-		if s := id.String(); s[0] != '-' {
-			return s
-		}
-	}
 }

@@ -79,12 +79,15 @@ func TestCloseLeavesNothing(t *testing.T) {
 					t.Errorf("close: %v", err)
 				}
 				t.Logf("closed in %v", time.Since(began))
+				// A goroutine that has said that it is done has yet to return, and the client's
+				// sockets end in their own time.
+				for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
+					if len(goroutines()) == 0 && len(openFiles()) <= len(before) {
+						break
+					}
+				}
 				if left := goroutines(); len(left) > 0 {
 					t.Errorf("%d goroutines are left:\n%s", len(left), strings.Join(left, "\n\n"))
-				}
-				// The client's own sockets end in their own time.
-				for until := time.Now().Add(hang); len(openFiles()) > len(before) && time.Now().Before(until); {
-					time.Sleep(time.Millisecond)
 				}
 				if left := openFiles(); len(left) > len(before) {
 					t.Errorf("files are open: %s\nbefore: %s", left, before)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded"
 	"github.com/kafkaops/kafkaops/pkg/embedded/embeddedtest"
@@ -105,6 +106,14 @@ func TestStartRefused(t *testing.T) {
 			}
 		})
 	}
+	// As another process would have it.
+	if err := os.WriteFile(filepath.Join(dir, "cluster.pid"), []byte("4711\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	_, err = embedded.Start(within(t), embedded.Options{Dir: dir})
+	if err == nil || !strings.Contains(err.Error(), "is in use by process 4711: stop that cluster first") {
+		t.Errorf("data in use: got %v, want the owner's pid", err)
+	}
 	if err := taken.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -156,5 +165,26 @@ func TestOptions(t *testing.T) {
 	}
 	if err := large(2); err != nil {
 		t.Errorf("broker 2: %v", err)
+	}
+}
+
+// TestMaxVersions: clients are offered what a release of Kafka had.
+func TestMaxVersions(t *testing.T) {
+	t.Parallel()
+	for release, want := range map[string]int16{"": 18, "3.9": 17, "3.0": 12} {
+		c := embeddedtest.New(t, embedded.Options{Brokers: 2, MaxVersions: release})
+		cl := client(t, c)
+		resp, err := kmsg.NewPtrApiVersionsRequest().RequestWith(within(t), cl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, k := range resp.ApiKeys {
+			if k.ApiKey == int16(kmsg.Fetch) && k.MaxVersion != want {
+				t.Errorf("MaxVersions %q: Fetch up to version %d, want %d", release, k.MaxVersion, want)
+			}
+		}
+		// Brokers go on to speak with each other as they do.
+		create(t, cl, "orders", 1, 2)
+		sendSync(t, cl, "orders")
 	}
 }

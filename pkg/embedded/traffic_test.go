@@ -174,6 +174,45 @@ func TestIdleConnections(t *testing.T) {
 	}
 }
 
+// TestSlowReader: a client that asks for much and reads nothing costs others nothing.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	c := embeddedtest.New(t, embedded.Options{Brokers: 1})
+	cl := client(t, c, kgo.ProducerBatchCompression(kgo.NoCompression()))
+	create(t, cl, "large", 1, 1)
+	create(t, cl, "orders", 3, 1)
+	for range 20 {
+		if err := cl.ProduceSync(within(t), &kgo.Record{Topic: "large", Value: make([]byte, 1<<19)}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	fetch := fetchRequest("large", 0)
+	f := kmsg.NewRequestFormatter()
+	for range 20 {
+		nc := dial(t, c.Broker(1).Address())
+		for i := range 10 {
+			if _, err := nc.Write(f.AppendRequest(nil, fetch, int32(i))); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	w := startWorkload(t, cl, "orders")
+	w.goOn(500)
+	w.end(c)
+}
+
+func fetchRequest(topic string, offset int64) *kmsg.FetchRequest {
+	req := kmsg.NewPtrFetchRequest()
+	req.Version, req.MaxWaitMillis, req.MinBytes, req.MaxBytes = 11, 300, 1, 50<<20
+	rt := kmsg.NewFetchRequestTopic()
+	rt.Topic = topic
+	part := kmsg.NewFetchRequestTopicPartition()
+	part.FetchOffset, part.PartitionMaxBytes = offset, 50<<20
+	rt.Partitions = append(rt.Partitions, part)
+	req.Topics = append(req.Topics, rt)
+	return req
+}
+
 // TestPipelined: requests of one connection are answered in their order, those that
 // want no answer with none.
 func TestPipelined(t *testing.T) {
@@ -189,14 +228,7 @@ func TestPipelined(t *testing.T) {
 	}
 	nc := dial(t, c.Broker(1).Address())
 	f := kmsg.NewRequestFormatter()
-	fetch := kmsg.NewPtrFetchRequest()
-	fetch.Version, fetch.MaxWaitMillis, fetch.MinBytes, fetch.MaxBytes = 11, 300, 1, 1<<20
-	topic := kmsg.NewFetchRequestTopic()
-	topic.Topic = "orders"
-	part := kmsg.NewFetchRequestTopicPartition()
-	part.FetchOffset, part.PartitionMaxBytes = 1, 1<<20 // nothing there yet
-	topic.Partitions = append(topic.Partitions, part)
-	fetch.Topics = append(fetch.Topics, topic)
+	fetch := fetchRequest("orders", 1) // nothing there yet
 	silent := kmsg.NewPtrProduceRequest()
 	silent.Version, silent.Acks = 9, 0
 	metadata := kmsg.NewPtrMetadataRequest()

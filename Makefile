@@ -65,10 +65,16 @@ build: ## build bin/kafkaops
 SIM := ./pkg/embedded/sim
 WITH_SIM := $(filter ./... ./pkg/... ./pkg/embedded/... $(SIM),$(PKG))
 
+# What the commands say of a real Kafka they have to say of the embedded engine,
+# by the same tests.
+ON_ENGINE := ./cmd/kafkaops/internal/acceptance
+WITH_ENGINE := $(filter ./... ./cmd/... ./cmd/kafkaops/... $(ON_ENGINE),$(PKG))
+
 .PHONY: test
 test: deps-if-possible ## run all tests that fit ten minutes, with the race detector; PKG= and RUN= select
 	go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(PKG) | go run ./internal/testreport
 	$(if $(WITH_SIM),go test -json -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(SIM) | go run ./internal/testreport)
+	$(if $(WITH_ENGINE),KAFKAOPS_TEST_ENGINE=embedded go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(ON_ENGINE) | go run ./internal/testreport)
 
 .PHONY: test-all
 test-all: deps-if-possible ## run the long tests too, up to an hour, on older versions of Kafka as well
@@ -82,12 +88,17 @@ BENCH ?= .
 bench: deps-if-possible ## measure whole commands against Kafka's own and at size, and the engine's log; BENCH= selects
 	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m -p 1 ./cmd/kafkaops/internal/bench ./pkg/embedded/storage
 
+TARGETS := linux/arm64 darwin/arm64 windows/amd64
+
 .PHONY: lint
 lint: $(GOLANGCI_LINT) ## check format, vet, linters and go.mod
 	$(GOLANGCI_LINT) fmt --diff
 	go vet ./...
 	$(GOLANGCI_LINT) run
 	go mod tidy -diff
+	@# Nothing needs cgo, and the binary is one for every system.
+	for target in $(TARGETS); do echo "go build for $$target"; \
+		CGO_ENABLED=0 GOOS=$${target%/*} GOARCH=$${target#*/} go build -o /dev/null ./cmd/kafkaops; done
 
 .PHONY: fmt
 fmt: $(GOLANGCI_LINT) ## format the code

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
+	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/access"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -66,7 +67,7 @@ func TestAccess(t *testing.T) {
 		}
 	}
 	c := kafkatest.Start(t, kafkatest.Options{
-		Authorizer: true, Listeners: map[string]string{accessListener: "SASL_PLAINTEXT"},
+		Engine: engine.FromEnv(), Authorizer: true, Listeners: map[string]string{accessListener: "SASL_PLAINTEXT"},
 		Security: map[string]kafkatest.ListenerSecurity{accessListener: {Mechanisms: []string{kafkatest.Plain}, Users: passwords}},
 	})
 	accessWorld(t, c)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
+	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -24,6 +25,7 @@ const patient = 4
 // of an impatient leader after 2 to 3 s, and is fenced after 9, Kafka's default;
 // that is also how long the controller refuses a broker that comes back sooner.
 var shared = kafkatest.Share(kafkatest.Options{
+	Engine:  engine.FromEnv(),
 	Brokers: 4,
 	Properties: map[string]string{
 		"replica.lag.time.max.ms":      "2000",

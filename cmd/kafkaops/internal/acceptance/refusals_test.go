@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
+	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -210,7 +211,7 @@ func TestRefusals(t *testing.T) {
 		users[refusals[i].user] = password
 	}
 	c := kafkatest.Start(t, kafkatest.Options{
-		Brokers: 2, Authorizer: true,
+		Engine: engine.FromEnv(), Brokers: 2, Authorizer: true,
 		Listeners: map[string]string{listener: "SASL_PLAINTEXT"},
 		Security:  map[string]kafkatest.ListenerSecurity{listener: {Mechanisms: []string{kafkatest.Plain}, Users: users}},
 	})

@@ -219,6 +219,33 @@ func topicParts[T any](topics ...string) func(add func(topic string) T) []T {
 	}
 }
 
+// acls asks where there is no authorizer.
+func (s *script) acls() {
+	s.ask("DescribeAcls of nothing that is known", wire.Broker, func(int16) kmsg.Request { return kmsg.NewPtrDescribeACLsRequest() })
+	s.ask("DescribeAcls", wire.Broker, func(int16) kmsg.Request {
+		req := kmsg.NewPtrDescribeACLsRequest()
+		req.ResourceType, req.ResourcePatternType = kmsg.ACLResourceTypeAny, kmsg.ACLResourcePatternTypeAny
+		req.Operation, req.PermissionType = kmsg.ACLOperationAny, kmsg.ACLPermissionTypeAny
+		return req
+	})
+	s.ask("CreateAcls", wire.Broker, func(int16) kmsg.Request {
+		req := kmsg.NewPtrCreateACLsRequest()
+		c := kmsg.NewCreateACLsRequestCreation()
+		c.ResourceType, c.ResourceName, c.ResourcePatternType = kmsg.ACLResourceTypeTopic, "orders", kmsg.ACLResourcePatternTypeLiteral
+		c.Principal, c.Host, c.Operation, c.PermissionType = "User:alice", "*", kmsg.ACLOperationRead, kmsg.ACLPermissionTypeAllow
+		req.Creations = []kmsg.CreateACLsRequestCreation{c}
+		return req
+	})
+	s.ask("DeleteAcls", wire.Broker, func(int16) kmsg.Request {
+		req := kmsg.NewPtrDeleteACLsRequest()
+		f := kmsg.NewDeleteACLsRequestFilter()
+		f.ResourceType, f.ResourcePatternType = kmsg.ACLResourceTypeTopic, kmsg.ACLResourcePatternTypeAny
+		f.Operation, f.PermissionType = kmsg.ACLOperationAny, kmsg.ACLPermissionTypeAny
+		req.Filters = []kmsg.DeleteACLsRequestFilter{f}
+		return req
+	})
+}
+
 func (s *script) describe() {
 	s.metadata()
 	s.topicPartitions()
@@ -242,6 +269,7 @@ func (s *script) describe() {
 		})
 		return req
 	})
+	s.acls()
 	for _, pattern := range []*string{nil, kmsg.StringPtr("["), kmsg.StringPtr("a.*")} {
 		s.ask("ListTransactions", wire.Broker, func(int16) kmsg.Request {
 			req := kmsg.NewPtrListTransactionsRequest()

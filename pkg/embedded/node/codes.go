@@ -17,6 +17,7 @@ const (
 	recordListTooLarge         replica.Code = 18
 	invalidTimestamp           replica.Code = 32
 	invalidTxnState            replica.Code = 48
+	securityDisabled           replica.Code = 54
 	policyViolation            replica.Code = 44
 	unsupportedCompressionType replica.Code = 76
 	staleBrokerEpoch           replica.Code = 77

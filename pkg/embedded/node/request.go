@@ -94,6 +94,12 @@ func (n *Node) request(in machine.Request) {
 		n.describeProducers(in.Token, req)
 	case *kmsg.ListTransactionsRequest:
 		n.listTransactions(in.Token, req)
+	case *kmsg.DescribeACLsRequest:
+		n.describeACLs(in.Token, req)
+	case *kmsg.CreateACLsRequest:
+		n.createACLs(in.Token, req)
+	case *kmsg.DeleteACLsRequest:
+		n.deleteACLs(in.Token, req)
 	case *kmsg.ListConfigResourcesRequest:
 		n.listConfigResources(in.Token, req)
 	default:

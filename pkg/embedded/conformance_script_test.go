@@ -270,6 +270,11 @@ func (s *script) describe() {
 		return req
 	})
 	s.acls()
+	s.ask("DescribeTransactions", wire.Broker, func(int16) kmsg.Request {
+		req := kmsg.NewPtrDescribeTransactionsRequest()
+		req.TransactionalIDs = []string{"none", ""}
+		return req
+	})
 	for _, pattern := range []*string{nil, kmsg.StringPtr("["), kmsg.StringPtr("a.*")} {
 		s.ask("ListTransactions", wire.Broker, func(int16) kmsg.Request {
 			req := kmsg.NewPtrListTransactionsRequest()

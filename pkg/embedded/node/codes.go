@@ -13,6 +13,7 @@ const (
 	replicaNotAvailable        replica.Code = 9
 	messageTooLarge            replica.Code = 10
 	coordinatorLoadInProgress  replica.Code = 14
+	notCoordinator             replica.Code = 16
 	invalidTopic               replica.Code = 17
 	recordListTooLarge         replica.Code = 18
 	invalidTimestamp           replica.Code = 32

@@ -79,3 +79,20 @@ func (n *Node) listTransactions(token machine.Token, req *kmsg.ListTransactionsR
 		}
 	}
 }
+
+// describeTransactions knows none: this broker coordinates no transactions
+// (TransactionCoordinator.handleDescribeTransactions).
+func (n *Node) describeTransactions(token machine.Token, req *kmsg.DescribeTransactionsRequest) {
+	resp := req.ResponseKind().(*kmsg.DescribeTransactionsResponse)
+	resp.TransactionStates = make([]kmsg.DescribeTransactionsResponseTransactionState, len(req.TransactionalIDs))
+	for i, id := range req.TransactionalIDs {
+		resp.TransactionStates[i] = kmsg.NewDescribeTransactionsResponseTransactionState()
+		resp.TransactionStates[i].TransactionalID = id
+		resp.TransactionStates[i].ErrorCode = int16(notCoordinator)
+		if id == "" {
+			resp.TransactionStates[i].ErrorCode = int16(replica.InvalidRequest)
+		}
+		resp.TransactionStates[i].Topics = []kmsg.DescribeTransactionsResponseTransactionStateTopic{}
+	}
+	n.reply(token, resp)
+}

@@ -92,6 +92,8 @@ func (n *Node) request(in machine.Request) {
 		n.describeLogDirs(in.Token, req)
 	case *kmsg.DescribeProducersRequest:
 		n.describeProducers(in.Token, req)
+	case *kmsg.DescribeTransactionsRequest:
+		n.describeTransactions(in.Token, req)
 	case *kmsg.ListTransactionsRequest:
 		n.listTransactions(in.Token, req)
 	case *kmsg.DescribeACLsRequest:

@@ -71,6 +71,7 @@ var served = []struct {
 	{API{int16(kmsg.BrokerRegistration), 0, 4}, Controller},
 	{API{int16(kmsg.BrokerHeartbeat), 0, 2}, Controller},
 	{API{int16(kmsg.UnregisterBroker), 0, 0}, Broker | Controller},
+	{API{int16(kmsg.DescribeTransactions), 0, 0}, Broker},
 	{API{int16(kmsg.ListTransactions), 0, 2}, Broker},
 	{API{int16(kmsg.AllocateProducerIDs), 0, 0}, Controller},
 	{API{int16(kmsg.AssignReplicasToDirs), 0, 0}, Controller},

@@ -1,0 +1,72 @@
+package local
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// Detach starts the program in the background, in a session of its own, with its
+// output going to the file log, and returns when the place answers that it is
+// ready. Where the program ends before, the error has the last lines of its log;
+// where ctx does, the program is ended.
+func Detach(ctx context.Context, p Place, log string, program string, args ...string) (Status, error) {
+	if err := makePrivate(p.Run); err != nil {
+		return Status{}, err
+	}
+	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
+		return Status{}, fmt.Errorf("log of the cluster: %w", err)
+	}
+	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return Status{}, fmt.Errorf("log of the cluster: %w", err)
+	}
+	defer out.Close()
+	cmd := exec.Command(program, args...) // it outlives ctx
+	cmd.Stdout, cmd.Stderr = out, out
+	cmd.SysProcAttr = background()
+	if err := cmd.Start(); err != nil {
+		return Status{}, fmt.Errorf("start %s in the background: %w", program, err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait() // how it ended is in its log
+	}()
+	const every = 5 * time.Millisecond
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		answer, err := Ask(ctx, p, Request{Do: VerbStatus})
+		if err == nil && answer.Status.Ready && answer.Status.PID == cmd.Process.Pid {
+			return answer.Status, nil
+		}
+		select {
+		case <-ended:
+			return Status{}, errors.New(lastLines(log))
+		case <-ctx.Done():
+			_ = cmd.Process.Kill()
+			<-ended
+			return Status{}, fmt.Errorf("the cluster was not ready in time, and was ended; its log is %s: %w", log, ctx.Err())
+		case <-tick.C:
+		}
+	}
+}
+
+// lastLines is the end of a log, for an error.
+func lastLines(path string) string {
+	const most = 5
+	text, err := os.ReadFile(path)
+	lines := strings.Split(string(bytes.TrimSpace(text)), "\n")
+	if err != nil || lines[0] == "" {
+		return "the cluster's process ended at once and left nothing in " + path
+	}
+	last := strings.Join(lines[max(0, len(lines)-most):], "\n")
+	return strings.TrimPrefix(last, "kafkaops: ")
+}

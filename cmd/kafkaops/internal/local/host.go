@@ -1,0 +1,306 @@
+package local
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded"
+)
+
+// Host carries out requests on a cluster of this process. Its zero value is not
+// usable: see [NewHost].
+type Host struct {
+	since time.Time
+	data  string
+	stop  func()
+	// ending is over when Down begins.
+	ending context.Context
+	end    context.CancelFunc
+
+	// doing is held by one change at a time: a fault in the middle of a heal would
+	// leave nobody knowing what is in force.
+	doing sync.Mutex
+
+	mu      sync.Mutex // over the rest
+	cluster *embedded.Cluster
+	faults  []Fault
+}
+
+// NewHost is a Host without a cluster, of which it says that it is starting. data is
+// the directory of its logs, empty in memory. stop is called, once or more often,
+// when somebody asks for the end.
+func NewHost(data string, stop func()) *Host {
+	h := &Host{since: time.Now(), data: data, stop: stop}
+	h.ending, h.end = context.WithCancel(context.Background())
+	return h
+}
+
+// Up says that the cluster is there.
+func (h *Host) Up(c *embedded.Cluster) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cluster = c
+}
+
+// Down says that the cluster is about to be closed: it ends what is being carried out
+// and returns when nobody touches the cluster any more.
+func (h *Host) Down() {
+	h.end()
+	h.doing.Lock()
+	defer h.doing.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cluster = nil
+}
+
+// What is said before Up, and after Down.
+var (
+	errStarting = errors.New("the cluster is still starting: try again in a moment")
+	errStopping = errors.New("the cluster is being stopped")
+)
+
+// Handle implements Handler.
+func (h *Host) Handle(ctx context.Context, req Request) Answer {
+	var a Answer
+	if err := h.do(ctx, req); err != nil {
+		a.Error = err.Error()
+	}
+	a.Status = h.Status()
+	return a
+}
+
+func (h *Host) do(ctx context.Context, req Request) error {
+	switch req.Do {
+	case VerbStatus:
+		return nil
+	case VerbStop:
+		h.stop()
+		return nil
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(h.ending, cancel)()
+	h.doing.Lock()
+	defer h.doing.Unlock()
+	h.mu.Lock()
+	c := h.cluster
+	h.mu.Unlock()
+	switch {
+	case h.ending.Err() != nil:
+		return errStopping
+	case c == nil:
+		return errStarting
+	}
+	switch req.Do {
+	case VerbFault:
+		if req.Fault == nil {
+			return errors.New("a fault without saying which")
+		}
+		return h.breakIt(ctx, c, *req.Fault)
+	case VerbRestart:
+		return h.restart(ctx, c, req.Broker)
+	case VerbHeal:
+		if err := c.Heal(ctx); err != nil {
+			return err
+		}
+		h.forget(func(f Fault) bool { return f.Kind != JumpClock }) // clocks stay as they are
+		return nil
+	}
+	return fmt.Errorf("%q is nothing that this version can do: is the cluster run by another one?", req.Do)
+}
+
+// breakIt does what the fault says and remembers it.
+func (h *Host) breakIt(ctx context.Context, c *embedded.Cluster, f Fault) error {
+	var err error
+	if f.Kind.OfLink() {
+		err = breakLink(c, f)
+	} else {
+		err = breakNode(ctx, c, f)
+	}
+	if err != nil {
+		return err
+	}
+	f.Since = time.Now()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	// The same again replaces what was: a disk has one speed. Jumps of a clock add up,
+	// and one that is back where it was has not jumped.
+	h.faults = slices.DeleteFunc(h.faults, func(was Fault) bool {
+		same := was.Kind == f.Kind && was.Broker == f.Broker && was.From == f.From && was.To == f.To
+		if same && f.Kind == JumpClock {
+			f.By += was.By
+		}
+		return same
+	})
+	if f.Kind != JumpClock || f.By != 0 {
+		h.faults = append(h.faults, f)
+	}
+	return nil
+}
+
+// forget takes faults off the list of those in force.
+func (h *Host) forget(over func(Fault) bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.faults = slices.DeleteFunc(h.faults, over)
+}
+
+func breakLink(c *embedded.Cluster, f Fault) error {
+	for _, id := range []int{f.From, f.To} {
+		if _, err := find(c, id); err != nil {
+			return err
+		}
+	}
+	if f.From == f.To {
+		return fmt.Errorf("a link is between two nodes, not from %s to itself", nodeName(f.From))
+	}
+	if f.Kind == Cut {
+		c.Link(f.From, f.To).Cut()
+	} else {
+		c.Link(f.From, f.To).Slow(f.By)
+	}
+	return nil
+}
+
+// node is what brokers and the controller have in common.
+type node interface {
+	State() embedded.State
+	Address() string
+	Kill()
+	PowerLoss() error
+	Stop(ctx context.Context) error
+	Pause()
+	Restart(ctx context.Context) error
+	SlowDisk(perWrite time.Duration)
+	FailDisk()
+	FillDisk()
+	JumpClock(d time.Duration)
+}
+
+// find is the node of that id, or an error that says which there are.
+func find(c *embedded.Cluster, id int) (node, error) {
+	n := len(c.Brokers())
+	switch {
+	case id == embedded.ControllerID:
+		return c.Controller(), nil
+	case id < 1 || id > n:
+		return nil, fmt.Errorf("there is no broker %d: use 1 to %d, or controller", id, n)
+	}
+	return c.Broker(id), nil
+}
+
+func breakNode(ctx context.Context, c *embedded.Cluster, f Fault) error {
+	n, err := find(c, f.Broker)
+	if err != nil {
+		return err
+	}
+	switch f.Kind {
+	case SlowDisk:
+		n.SlowDisk(f.By)
+	case FailDisk:
+		n.FailDisk()
+	case FillDisk:
+		n.FillDisk()
+	case Pause:
+		n.Pause()
+	case Kill:
+		n.Kill()
+	case PowerLoss:
+		return n.PowerLoss()
+	case Stop:
+		return n.Stop(ctx)
+	case JumpClock:
+		n.JumpClock(f.By)
+	case Fence:
+		b, ok := n.(*embedded.Broker)
+		if !ok {
+			return errors.New("the controller is not fenced, it fences: name a broker")
+		}
+		b.Fence()
+	default:
+		return fmt.Errorf("%q is no fault that this version knows", f.Kind)
+	}
+	return nil
+}
+
+// restart stops a node cleanly where it runs, and starts it. What is broken beside
+// that it is down stays broken.
+func (h *Host) restart(ctx context.Context, c *embedded.Cluster, id int) error {
+	n, err := find(c, id)
+	if err != nil {
+		return err
+	}
+	if n.State() == embedded.Paused {
+		return fmt.Errorf("%s is paused, and a paused process cannot shut down: kafkaops cluster heal resumes it", nodeName(id))
+	}
+	if err := n.Restart(ctx); err != nil {
+		return err
+	}
+	h.forget(func(f Fault) bool {
+		return f.Broker == id && slices.Contains([]FaultKind{Kill, PowerLoss, Stop}, f.Kind)
+	})
+	return nil
+}
+
+func nodeName(id int) string {
+	if id == embedded.ControllerID {
+		return "the controller"
+	}
+	return "broker " + strconv.Itoa(id)
+}
+
+// Status is how the cluster stands now.
+func (h *Host) Status() Status {
+	h.mu.Lock()
+	c, faults := h.cluster, slices.Clone(h.faults)
+	h.mu.Unlock()
+	s := Status{PID: os.Getpid(), Since: h.since, Data: h.data, DataBytes: -1, Nodes: []Node{}, Faults: []Fault{}}
+	if c == nil {
+		return s
+	}
+	s.Ready, s.ID, s.Bootstrap = true, c.ID(), c.Bootstrap()
+	s.Faults = append(s.Faults, faults...)
+	for _, b := range c.Brokers() {
+		s.Nodes = append(s.Nodes, Node{ID: b.ID(), Address: b.Address(), State: string(b.State())})
+	}
+	s.Nodes = append(s.Nodes, Node{
+		ID: embedded.ControllerID, Controller: true, Address: c.ControllerAddress(), State: string(c.Controller().State()),
+	})
+	if h.data != "" {
+		s.DataBytes = sizeOf(h.data)
+	}
+	return s
+}
+
+// sizeOf is what the files below a directory hold. Files come and go meanwhile.
+func sizeOf(dir string) int64 {
+	var n int64
+	err := filepath.WalkDir(dir, func(_ string, d fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil || d.IsDir() {
+			return err
+		}
+		info, err := d.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err == nil {
+			n += info.Size()
+		}
+		return err
+	})
+	if err != nil {
+		return -1
+	}
+	return n
+}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
+	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
@@ -30,7 +31,7 @@ func TestMain(m *testing.M) {
 		// which would start more processes.
 		os.Exit(70)
 	}
-	os.Exit(m.Run())
+	testscript.Main(m, map[string]func(){"kafkaops": main})
 }
 
 // patience is how long a process may take that has nothing to wait for.

@@ -68,6 +68,9 @@ func flagError(cmd *cobra.Command, err error) error {
 	if !errors.As(err, &invalid) {
 		return usageError{err}
 	}
+	if cause := invalid.Unwrap(); cause != nil && invalid.GetFlag().Value.Type() == nodeFlagType {
+		return usagef("--%s %w", invalid.GetFlag().Name, cause)
+	}
 	takes := map[string]string{
 		"bool":     "true or false",
 		"duration": "a duration such as 10s or 1m30s",

@@ -48,6 +48,11 @@ func (o *topicsOptions) run(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	return o.show(ctx, s, args)
+}
+
+// show draws the topics of an open session.
+func (o *topicsOptions) show(ctx context.Context, s *session, args []string) error {
 	filter, err := newTopicFilter(append(args, o.topics...), o.excludeInternal)
 	if err != nil {
 		return err

@@ -165,6 +165,13 @@ func serves(c *cobra.Command) bool {
 	return c.Flags().Lookup("bootstrap-server") != nil && c.Flags().Lookup("output") == nil
 }
 
+// localCommand reports whether the command is about a cluster of this machine, which
+// it starts or for which it needs one.
+func localCommand(c *cobra.Command) bool {
+	family, _, _ := strings.Cut(pathOf(c), " ")
+	return family == "cluster" || family == "demo"
+}
+
 // asking are the paths of all commands that ask a cluster and print the answer.
 func asking(t *testing.T) []string {
 	t.Helper()

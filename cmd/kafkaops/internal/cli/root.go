@@ -40,11 +40,21 @@ func Main(args []string, env Env) int {
 	context.AfterFunc(ctx, func() {
 		select {
 		case <-done:
-		case <-time.After(time.Second):
+		case <-time.After(graceOf(args)):
 			os.Exit(exitInterrupted)
 		}
 	})
 	return run(ctx, args, env)
+}
+
+// graceOf is how long a command may take to end once it was told to. One that runs a
+// cluster has logs to close.
+func graceOf(args []string) time.Duration {
+	const usual, withCluster = time.Second, 15 * time.Second
+	if len(args) > 0 && (args[0] == "cluster" || args[0] == "demo") {
+		return withCluster
+	}
+	return usual
 }
 
 func run(ctx context.Context, args []string, env Env) int {
@@ -87,7 +97,8 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 		"{{if and .HasAvailableSubCommands (eq .Use .Name)}}\n  {{.CommandPath}} [command]{{end}}", 1))
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
-		newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env), newVersionCmd(env),
+		newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env),
+		newClusterCmd(env), newVersionCmd(env),
 	)
 	addBuiltins(root)
 	// Files are offered where a flag takes one, and nowhere else.

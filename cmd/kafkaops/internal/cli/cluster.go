@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
+	"github.com/spf13/cobra"
+)
+
+func newClusterCmd(env Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "cluster <what>",
+		Short: "A cluster of your own on this machine: start it, use it, break it on purpose",
+		Long: `Brokers and a controller that follow Kafka's rules, in one process: for trying,
+testing and teaching, not for data that matters. Any client of Kafka can use them;
+every other command of kafkaops asks them as it asks a Kafka, with -b.
+
+A cluster has a name (--name, default: default); its data lies in
+$XDG_STATE_HOME/kafkaops/clusters/NAME (~/.local/state without it), or where --data
+says. With --ephemeral it is in memory. Commands reach its process by a control
+socket that its owner alone can open, in $XDG_RUNTIME_DIR/kafkaops (without it
+kafkaops-UID among the temporary files); a cluster in memory has no other file.`,
+		Example: `  kafkaops cluster up --ephemeral
+  kafkaops cluster fault slow-disk --broker 3`,
+		Args: noSuchCommand,
+		RunE: whichOne,
+	}
+	cmd.AddCommand(
+		newClusterUpCmd(env), newClusterDownCmd(env), newClusterStatusCmd(env), newClusterTopicsCmd(env),
+		newClusterFaultCmd(env), newClusterHealCmd(env), newClusterRestartCmd(env), newClusterBenchCmd(env),
+	)
+	return cmd
+}
+
+// placeOptions are the flags that say which local cluster is meant.
+type placeOptions struct {
+	name, data string
+	timeout    time.Duration
+}
+
+const defaultLocalTimeout = 30 * time.Second
+
+func (o *placeOptions) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&o.name, "name", local.DefaultName, "which local cluster")
+	f.StringVar(&o.data, "data", "", "the `directory` of its data, where that is not the one of its name")
+	f.DurationVar(&o.timeout, "timeout", defaultLocalTimeout, "bounds the whole command")
+	cmd.Flag("data").Annotations = map[string][]string{cobra.BashCompSubdirsInDir: {}}
+}
+
+// place is where the cluster is, the flags checked.
+func (o *placeOptions) place(env Env) (local.Place, error) {
+	if o.timeout < minTimeout {
+		return local.Place{}, usagef("--timeout %s is too short: the least is %s", o.timeout, minTimeout)
+	}
+	p, err := local.Find(env.Getenv, o.name, o.data)
+	if err != nil {
+		return p, usageError{err}
+	}
+	return p, nil
+}
+
+// ask sends one request to the process of the cluster.
+func (o *placeOptions) ask(ctx context.Context, env Env, req local.Request) (local.Status, error) {
+	p, err := o.place(env)
+	if err != nil {
+		return local.Status{}, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	a, err := local.Ask(ctx, p, req)
+	return a.Status, explainAsk(p, o.timeout, req, err)
+}
+
+// explainAsk says what to try.
+func explainAsk(p local.Place, timeout time.Duration, req local.Request, err error) error {
+	switch {
+	case errors.Is(err, local.ErrNotUp):
+		return fmt.Errorf("cluster %s is not up: start it with %s", p.Name, typed("cluster up", p.Flags()...))
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("cluster %s: %s was not done within %s: try a longer --timeout; %s says how it stands",
+			p.Name, req.Do, timeout, typed("cluster status", p.Flags()...))
+	case err != nil:
+		return fmt.Errorf("cluster %s: %w", p.Name, err)
+	}
+	return nil
+}
+
+// typed is a command of ours as it would be typed.
+func typed(command string, args ...string) string {
+	words := []string{"kafkaops", command}
+	for _, a := range args {
+		words = append(words, shellWord(a))
+	}
+	return strings.Join(words, " ")
+}
+
+// shellWord quotes what a shell would not take as one word.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_=+.,:/@%", r)
+	}
+	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

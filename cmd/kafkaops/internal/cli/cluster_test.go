@@ -1,0 +1,186 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+)
+
+// machine is a place whose local clusters are the test's own.
+func machine(t *testing.T) place {
+	t.Helper()
+	run, err := os.MkdirTemp("", "k") //nolint:usetesting // t.TempDir has the name of the test in it, and a socket\'s path has to be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(run) })
+	return place{env: map[string]string{"XDG_RUNTIME_DIR": run, "XDG_STATE_HOME": t.TempDir()}}
+}
+
+// upLocal runs cluster up beside the test and returns when its status says ready.
+func (p place) upLocal(t *testing.T, line string) render.LocalClusterItem {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	up := newTape()
+	d, env := p.double()
+	d.Out, d.Err = up, up
+	var wg sync.WaitGroup
+	wg.Go(func() { run(ctx, append([]string{"cluster", "up"}, strings.Fields(line)...), env) })
+	t.Cleanup(func() {
+		cancel()
+		wg.Wait()
+	})
+	up.await(t, func(text string) bool {
+		return strings.Contains(text, "\nend:") || strings.HasPrefix(text, "kafkaops: ")
+	})
+	r := p.run(t.Context(), "cluster", "status", "-o", "json")
+	if r.code != exitOK {
+		t.Fatalf("got %+v and %s, want a cluster", r, up)
+	}
+	return items[render.LocalClusterItem](t, r)[0]
+}
+
+// TestLocalExamples runs the examples of all commands about a cluster of this machine,
+// but those of up and demo, which the process's own tests run.
+func TestLocalExamples(t *testing.T) {
+	t.Parallel()
+	p := machine(t)
+	p.upLocal(t, "--ephemeral --port 0 --set broker.session.timeout.ms=1000 --set broker.heartbeat.interval.ms=200")
+	here := strings.NewReplacer(" --name demo", "", "--for 200ms", "--for 10ms", "--for 100ms", "--for 10ms")
+	var last []string
+	for _, cmd := range commands(t) {
+		path := pathOf(cmd)
+		for _, example := range examplesOf(cmd.Example) {
+			if !localCommand(cmd) {
+				break
+			}
+			args := wordsOf(t, here.Replace(example))
+			switch family, sub, _ := strings.Cut(path, " "); {
+			case !strings.HasPrefix(strings.Join(args, " "), path):
+				t.Errorf("%s is no example of kafkaops %s", example, path)
+			case family == "demo" || sub == "up" || args[1] == "up":
+				found, rest, err := cmd.Root().Find(args)
+				if err == nil {
+					err = found.ParseFlags(rest)
+				}
+				if err != nil {
+					t.Errorf("%s: %v", example, err)
+				}
+			case sub == "down":
+				last = args
+			default:
+				if r := p.run(t.Context(), args...); r.code != exitOK || r.stdout == "" || r.stderr != "" {
+					t.Errorf("%s: got %+v, want 0 and an answer", example, r)
+				}
+				if args[1] == "fault" {
+					if r := p.run(t.Context(), "cluster", "heal"); r.code != exitOK {
+						t.Fatalf("heal after %s: got %+v", example, r)
+					}
+				}
+			}
+		}
+	}
+	if r := p.run(t.Context(), last...); r.code != exitOK || !strings.Contains(r.stdout, "it was in memory, and nothing is left") {
+		t.Errorf("%q: got %+v, want it down", last, r)
+	}
+}
+
+// TestLocalStatus on a terminal: where it is, and what is broken on whom.
+func TestLocalStatus(t *testing.T) {
+	t.Parallel()
+	p := machine(t)
+	item := p.upLocal(t, "--brokers 2 --port 0")
+	if !item.Ready || item.PID != os.Getpid() || len(item.Nodes) != 3 || len(item.Bootstrap) != 2 || item.DataBytes.Or(0) <= 0 {
+		t.Errorf("got %+v, want two brokers and the controller, with data", item)
+	}
+	if r := p.run(t.Context(), "cluster", "fault", "slow-link", "--from", "1", "--to", "controller", "--one-way", "2ms"); r.code != exitOK {
+		t.Fatalf("got %+v", r)
+	}
+	p.width, p.height = 200, 24
+	r := p.run(t.Context(), "cluster", "status", "--color", "never")
+	for _, part := range []string{
+		"cluster default is up", "process " + strconv.Itoa(os.Getpid()), item.Data.Or("?"), "slow-link to 100 2ms (", strings.Join(item.Bootstrap, ","),
+	} {
+		if r.code != exitOK || !strings.Contains(r.stdout, part) {
+			t.Errorf("got %+v, want %q in it", r, part)
+		}
+	}
+}
+
+// TestPorts: the controller gets the next one that is free.
+func TestPorts(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	taken := l.Addr().(*net.TCPAddr).Port
+	got := portsFrom("127.0.0.1", taken-3, 3)
+	if len(got) < 3 || got[0] != taken-3 || got[2] != taken-1 {
+		t.Errorf("got %v, want the brokers at %d to %d", got, taken-3, taken-1)
+	}
+	if len(got) == 4 && got[3] <= taken {
+		t.Errorf("got %v, want the controller above %d, which is taken", got, taken)
+	}
+	if got := portsFrom("127.0.0.1", maxPort-2, 3); len(got) != 3 {
+		t.Errorf("got %v, want none for the controller where there is no higher one", got)
+	}
+}
+
+// TestSettings are read as server.properties has them.
+func TestSettings(t *testing.T) {
+	t.Parallel()
+	got, err := parseSettings("set", []string{"a=1", "b=x=y", "c=", "a=1"})
+	if err != nil || len(got) != 3 || got["a"] != "1" || got["b"] != "x=y" || got["c"] != "" {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, bad := range [][]string{{"a"}, {"=1"}, {"a=1", "a=2"}} {
+		var usage usageError
+		if got, err := parseSettings("set", bad); !errors.As(err, &usage) {
+			t.Errorf("%q: got %v, %v; want wrong usage", bad, got, err)
+		}
+	}
+}
+
+// TestShellWord quotes what a shell would take apart.
+func TestShellWord(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"orders": "orders", "127.0.0.1:9092,b:1": "127.0.0.1:9092,b:1", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "*": "'*'",
+	} {
+		if got := shellWord(word); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}
+
+// TestBenchRows: each level of safety, link and codec once, and numbers in each.
+func TestBenchRows(t *testing.T) {
+	t.Parallel()
+	r := place{}.run(t.Context(), "cluster", "bench", "--for", "20ms", "--record-bytes", "100", "--link-delay", "1ms", "-o", "json")
+	rows := items[render.BenchItem](t, r)
+	if len(rows) != 9+1+4 {
+		t.Errorf("got %d rows, want acks × replicas, a link and four codecs", len(rows))
+	}
+	seen := map[[4]string]bool{}
+	for _, row := range rows {
+		key := [4]string{row.Acks, strconv.Itoa(row.Replicas), strconv.FormatFloat(row.LinkDelayMs, 'f', -1, 64), row.Compression}
+		if seen[key] || row.BytesPerSecond < 0 || math.Abs(row.RecordsPerSecond*100-row.BytesPerSecond) > 1 {
+			t.Errorf("got %+v: there already, or its numbers contradict each other", row)
+		}
+		seen[key] = true
+	}
+	var usage usageError
+	if _, err := (&benchOptions{each: 1}).check(); !errors.As(err, &usage) {
+		t.Errorf("got %v, want wrong usage", err)
+	}
+}

@@ -1,0 +1,383 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/embedded"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect/contexts"
+	"github.com/spf13/cobra"
+)
+
+// upOptions are the flags of cluster up.
+type upOptions struct {
+	placeOptions
+	brokers, port     int
+	ephemeral, detach bool
+	settings          []string
+	racks             []string
+	host              string
+	verbose           bool
+	// asThere: --brokers was not given.
+	asThere bool
+}
+
+const (
+	defaultBrokers = 3
+	defaultPort    = 9092
+	// maxBrokers is more than anybody tries on one machine; the controller's id is
+	// above it.
+	maxBrokers = 99
+	maxPort    = 65535
+)
+
+func newClusterUpCmd(env Env) *cobra.Command {
+	var o upOptions
+	cmd := &cobra.Command{
+		Use:   "up",
+		Short: "Start a cluster of brokers and a controller on this machine",
+		Long: `Broker i listens on --port + i - 1, the controller on the next free port; with
+--port 0 all on free ones. Only this machine can connect, unless --host says otherwise:
+there is no TLS and no login.
+
+It runs until ^C, SIGTERM or kafkaops cluster down, which stop it cleanly. With
+--detach it runs in the background, in a session of its own, and the command returns
+when it is ready; what it says is in kafkaops.log in its data directory, of a cluster
+in memory in a .log file beside its control socket.
+
+Settings are Kafka's broker configs, with Kafka's defaults (but
+offsets.topic.num.partitions 8 and group.initial.rebalance.delay.ms 0). Data that is
+there is opened again. A second up on the same data is refused.
+
+Exit codes: 0 stopped by down or SIGTERM, or ready in the background; 1 could not
+start; 130 stopped by ^C.`,
+		Example: `  kafkaops cluster up --ephemeral
+  kafkaops cluster up --detach --brokers 5 --set min.insync.replicas=2`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.asThere = !cmd.Flags().Changed("brokers")
+			return o.run(cmd.Context(), env)
+		},
+	}
+	o.register(cmd)
+	cmd.Flag("timeout").Usage = "how long it may take to be ready"
+	f := cmd.Flags()
+	f.IntVar(&o.brokers, "brokers", defaultBrokers, "how many brokers; where there is data and this is not given, as many as it is of")
+	f.IntVar(&o.port, "port", defaultPort, "port of broker 1; 0 for free ports")
+	f.BoolVar(&o.ephemeral, "ephemeral", false, "keep everything in memory: no data on disk, gone at the end")
+	f.BoolVar(&o.detach, "detach", false, "run in the background, and return when it is ready")
+	f.StringArrayVar(&o.settings, "set", nil, "a broker config as `key=value`, of every broker and the controller; may be repeated")
+	f.StringSliceVar(&o.racks, "rack", nil, "broker.rack of brokers 1, 2, …, with `commas` between or repeated")
+	f.StringVar(&o.host, "host", "127.0.0.1", "`address` to listen on and to tell clients")
+	f.BoolVar(&o.verbose, "verbose", false, "print the log of the brokers and the controller on stderr")
+	return cmd
+}
+
+// cluster are the flags as the engine takes them.
+func (o *upOptions) cluster(p local.Place, env Env) (embedded.Options, error) {
+	out := embedded.Options{Brokers: o.brokers, Racks: o.racks, Host: o.host}
+	switch {
+	case o.brokers < 1 || o.brokers > maxBrokers:
+		return out, usagef("--brokers %d: use 1 to %d", o.brokers, maxBrokers)
+	case o.port < 0 || o.port+o.brokers-1 > maxPort:
+		return out, usagef("--port %d: brokers would listen on ports up to %d; use 1 to %d, or 0 for free ones", o.port, o.port+o.brokers-1, maxPort-o.brokers+1)
+	case len(o.racks) > o.brokers:
+		return out, usagef("--rack names %d racks for %d brokers", len(o.racks), o.brokers)
+	case o.host == "":
+		return out, usagef("--host: an empty address")
+	case o.ephemeral && o.data != "":
+		return out, usagef("--ephemeral keeps nothing, and --data says where to keep it: leave one out")
+	}
+	var err error
+	if out.Config, err = parseSettings("set", o.settings); err != nil {
+		return out, err
+	}
+	if !o.ephemeral {
+		out.Dir = p.Data
+	}
+	if o.verbose {
+		out.Log = slog.New(slog.NewTextHandler(env.Terminal.Err, nil))
+	}
+	return out, nil
+}
+
+// parseSettings reads key=value flags.
+func parseSettings(flag string, settings []string) (map[string]string, error) {
+	out := make(map[string]string, len(settings))
+	for _, s := range settings {
+		key, value, ok := strings.Cut(s, "=")
+		if !ok || key == "" {
+			return nil, usagef("--%s %q: use key=value", flag, s)
+		}
+		if was, twice := out[key]; twice && was != value {
+			return nil, usagef("--%s %s is there twice, as %q and as %q", flag, key, was, value)
+		}
+		out[key] = value
+	}
+	return out, nil
+}
+
+func (o *upOptions) run(ctx context.Context, env Env) error {
+	p, err := o.place(env)
+	if err != nil {
+		return err
+	}
+	if o.asThere && !o.ephemeral {
+		if there, err := filepath.Glob(filepath.Join(p.Data, "broker-[0-9]*")); err == nil && len(there) > 0 {
+			o.brokers = len(there)
+		}
+	}
+	options, err := o.cluster(p, env)
+	if err != nil {
+		return err
+	}
+	if o.detach {
+		return o.runDetached(ctx, env, p)
+	}
+	up, err := startLocal(ctx, p, options, o.port, o.timeout)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = up.close() }() // where it was not closed below
+	if err := tellUp(env, p, up.status(), o.ephemeral, up.took, "^C or "+typed("cluster down", p.Flags()...)); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-up.asked.Done():
+	}
+	begun := time.Now()
+	if err := up.close(); err != nil {
+		return fmt.Errorf("stop cluster %s: %w", p.Name, err)
+	}
+	fmt.Fprintf(env.Terminal.Err, "kafkaops: cluster %s stopped cleanly in %s\n", p.Name, shortly(time.Since(begun)))
+	// A server that is told to stop has done what it was told.
+	if cause := context.Cause(ctx); cause != nil && !isTerminated(cause) {
+		return cause
+	}
+	return nil
+}
+
+// runDetached starts this program again, in the background.
+func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place) error {
+	self, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("start in the background: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	switch a, err := local.Ask(ctx, p, local.Request{Do: local.VerbStatus}); {
+	case err == nil:
+		return explainTaken(&local.TakenError{Place: p, PID: a.Status.PID})
+	case !errors.Is(err, local.ErrNotUp):
+		return explainAsk(p, o.timeout, local.Request{Do: local.VerbStatus}, err)
+	}
+	log := p.Log(o.ephemeral)
+	begun := time.Now()
+	status, err := local.Detach(ctx, p, log, self, o.again()...)
+	if err != nil {
+		return err
+	}
+	if err := tellUp(env, p, status, o.ephemeral, time.Since(begun), typed("cluster down", p.Flags()...)); err != nil {
+		return err
+	}
+	fmt.Fprintf(env.Terminal.Err, "kafkaops: it runs in the background; its log is %s\n", log)
+	return nil
+}
+
+// again are the arguments of the same command in the foreground.
+func (o *upOptions) again() []string {
+	args := []string{
+		"cluster", "up", "--name=" + o.name, "--data=" + o.data, "--timeout=" + o.timeout.String(),
+		"--brokers=" + strconv.Itoa(o.brokers), "--port=" + strconv.Itoa(o.port), "--host=" + o.host,
+		"--ephemeral=" + strconv.FormatBool(o.ephemeral), "--verbose=" + strconv.FormatBool(o.verbose),
+	}
+	for _, s := range o.settings {
+		args = append(args, "--set="+s)
+	}
+	for _, r := range o.racks {
+		args = append(args, "--rack="+r)
+	}
+	return args
+}
+
+// explainTaken says what to do about a cluster that is up already.
+func explainTaken(err error) error {
+	var taken *local.TakenError
+	if errors.As(err, &taken) {
+		return fmt.Errorf("%w; %s ends it, another --name is another cluster", err, typed("cluster down", taken.Place.Flags()...))
+	}
+	return err
+}
+
+// localCluster is a cluster that this process runs and that commands can reach.
+type localCluster struct {
+	cluster *embedded.Cluster
+	host    *local.Host
+	claim   *local.Claim
+	// took is how long it needed to be ready.
+	took time.Duration
+	// asked is over when somebody asks for the end.
+	asked  context.Context
+	closed bool
+}
+
+// startLocal takes the place, starts the cluster and answers for it. Broker i
+// listens on port + i - 1, unless port is 0.
+func startLocal(ctx context.Context, p local.Place, o embedded.Options, port int, timeout time.Duration) (*localCluster, error) {
+	claim, err := local.TakePlace(ctx, p)
+	if err != nil {
+		return nil, explainTaken(err)
+	}
+	asked, ask := context.WithCancel(context.Background())
+	host := local.NewHost(o.Dir, ask)
+	claim.Serve(host)
+	up := &localCluster{host: host, claim: claim, asked: asked}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	defer context.AfterFunc(asked, cancel)()
+	if port != 0 {
+		o.Ports = portsFrom(o.Host, port, o.Brokers)
+	}
+	begun := time.Now()
+	up.cluster, err = embedded.Start(ctx, o)
+	if err != nil {
+		ask()
+		claim.Close()
+		return nil, explainStart(err, p, timeout)
+	}
+	up.took = time.Since(begun)
+	host.Up(up.cluster)
+	return up, nil
+}
+
+// explainStart says what to try where a cluster did not come up.
+func explainStart(err error, p local.Place, timeout time.Duration) error {
+	switch {
+	case isAddressInUse(err):
+		return fmt.Errorf("start cluster %s: %w; choose another --port, or 0 for free ones", p.Name, err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("cluster %s was not ready within %s: %w; --verbose shows what it does, --timeout gives it longer", p.Name, timeout, err)
+	}
+	return fmt.Errorf("start cluster %s: %w", p.Name, err)
+}
+
+func (u *localCluster) status() local.Status { return u.host.Status() }
+
+// close stops the cluster cleanly, then gives its place back. It may be called twice.
+func (u *localCluster) close() error {
+	if u.closed {
+		return nil
+	}
+	u.closed = true
+	u.host.Down()
+	err := u.cluster.Close()
+	u.claim.Close()
+	return err
+}
+
+// portsFrom are the brokers' ports and then, for the controller, the next one that is
+// free now.
+func portsFrom(host string, port, brokers int) []int {
+	ports := make([]int, brokers, brokers+1)
+	for i := range ports {
+		ports[i] = port + i
+	}
+	const tries = 100
+	for at := port + brokers; at < port+brokers+tries && at <= maxPort; at++ {
+		l, err := net.Listen("tcp", net.JoinHostPort(host, strconv.Itoa(at)))
+		if err == nil {
+			l.Close()
+			return append(ports, at)
+		}
+	}
+	return ports // and any free one for the controller
+}
+
+// tellUp prints where the cluster is and what to type next.
+func tellUp(env Env, p local.Place, s local.Status, ephemeral bool, took time.Duration, end string) error {
+	t := env.Terminal
+	where := p.Data
+	if ephemeral {
+		where = "in memory: gone when it ends"
+	}
+	brokers, controller := 0, ""
+	for _, n := range s.Nodes {
+		if n.Controller {
+			controller = n.Address
+		} else {
+			brokers++
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "cluster %s is up: %s, ready after %s (process %d)\n\n", p.Name, count(brokers, "broker"), shortly(took), s.PID)
+	for _, line := range [][2]string{
+		{"bootstrap", s.Bootstrap}, {"controller", controller}, {"cluster id", s.ID}, {"data", where}, {"socket", p.Socket},
+	} {
+		fmt.Fprintf(&b, "  %-11s %s\n", line[0], line[1])
+	}
+	fmt.Fprintf(&b, "\nnext: kafkaops describe -b %s\n", s.Bootstrap)
+	for _, line := range []string{
+		typed("cluster topics create orders", append(p.Flags(), "--partitions", "6")...),
+		typed("cluster fault slow-disk", append(p.Flags(), "--broker", strconv.Itoa(brokers))...) + ", then " + typed("cluster heal", p.Flags()...),
+	} {
+		fmt.Fprintf(&b, "      %s\n", line)
+	}
+	if file := contexts.Path(env.Getenv); file != "" && !ephemeral {
+		fmt.Fprintf(&b, "to leave -b out, a context in %s (kafkaops context --help):\n", file)
+		fmt.Fprintf(&b, "  contexts:\n    %s: {bootstrap-server: [%s], cluster-id: %s}\n", contextName(p), strings.ReplaceAll(s.Bootstrap, ",", ", "), s.ID)
+	} else {
+		fmt.Fprintf(&b, "to leave -b out: export %s=%s\n", envBootstrap, s.Bootstrap)
+	}
+	fmt.Fprintf(&b, "end:  %s\n", end)
+	_, err := io.WriteString(t.Out, cleanLines(b.String()))
+	return err
+}
+
+// contextName is how a context for the cluster could be called.
+func contextName(p local.Place) string {
+	if p.Name == local.DefaultName {
+		return "local"
+	}
+	return p.Name
+}
+
+// cleanLines is Clean for each line of a text.
+func cleanLines(text string) string {
+	lines := strings.Split(text, "\n")
+	for i := range lines {
+		lines[i] = render.Clean(lines[i])
+	}
+	return strings.Join(lines, "\n")
+}
+
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// shortly rounds a duration to what a person reads: 47ms, 1.3s.
+func shortly(d time.Duration) string {
+	switch {
+	case d < time.Millisecond:
+		return d.Round(time.Microsecond).String()
+	case d < 10*time.Millisecond:
+		return d.Round(100 * time.Microsecond).String()
+	case d < time.Second:
+		return d.Round(time.Millisecond).String()
+	}
+	return d.Round(100 * time.Millisecond).String()
+}

@@ -98,7 +98,7 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
 		newDescribeCmd(env), newLagCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env),
-		newClusterCmd(env), newVersionCmd(env),
+		newClusterCmd(env), newDemoCmd(env), newVersionCmd(env),
 	)
 	addBuiltins(root)
 	// Files are offered where a flag takes one, and nowhere else.

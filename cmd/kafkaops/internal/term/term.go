@@ -160,3 +160,26 @@ func (t *Terminal) Redraw(frame []byte) error {
 	_, err := io.WriteString(t.Out, b.String())
 	return err
 }
+
+// transcriptWidth is what a transcript has where there is no terminal to measure.
+const transcriptWidth = 100
+
+// Transcript is a terminal within this one, for commands whose output is a part of
+// what another one tells: all goes to Out, aligned as for a person also where Out is
+// a pipe, and then without colour.
+func (t *Terminal) Transcript() *Terminal {
+	in := *t
+	in.Err = t.Out
+	in.watching = false
+	if !t.IsTTY {
+		in.IsTTY, in.Width = true, transcriptWidth
+		in.size = func() (int, int, error) { return transcriptWidth, defaultHeight, nil }
+		in.getenv = func(key string) string {
+			if key == "NO_COLOR" {
+				return "1"
+			}
+			return t.getenv(key)
+		}
+	}
+	return &in
+}

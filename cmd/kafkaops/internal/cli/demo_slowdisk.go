@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kafkaops/kafkaops/internal/load"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
+
+func slowDiskScenario() scenario {
+	return scenario{
+		name: "slow-disk", short: "a follower's disk slows: what shows it before the replica leaves the ISR",
+		settings: map[string]string{"replica.lag.time.max.ms": "6000"},
+		tell:     tellSlowDisk,
+	}
+}
+
+// slowBroker is the one whose disk slows.
+const slowBroker inspect.BrokerID = 3
+
+func tellSlowDisk(ctx context.Context, d *demo) error {
+	const topic, early = "orders", 500
+	if err := d.kafkaops(ctx, "cluster topics create "+topic+" --partitions 6 --config min.insync.replicas=2"); err != nil {
+		return err
+	}
+	fast, safe, err := d.ordersLoad(ctx, topic)
+	if err != nil {
+		return err
+	}
+	before := safe.Stats()
+	d.say(fmt.Sprintf("The workload: one producer with acks=1, one with acks=all, whose records take %s (p50), %s (p99).",
+		shortly(before.P50), shortly(before.P99)), "")
+	if err := d.kafkaops(ctx, "describe"); err != nil {
+		return err
+	}
+	d.say("The incident: the disk of broker 3 slows. The broker goes on answering.", "")
+	safe.Reset()
+	if err := d.kafkaops(ctx, fmt.Sprintf("cluster fault slow-disk --broker %d --per-write 8s", slowBroker)); err != nil {
+		return err
+	}
+	begun := time.Now()
+	what := fmt.Sprintf("LEO-HW grows to %d on a partition that broker %d follows", early, slowBroker)
+	if _, err := d.until(ctx, what, func() bool { return uncommittedFollowed(d.look(ctx, topic, inspect.PartOffsets)) >= early }); err != nil {
+		return err
+	}
+	seen := time.Since(begun)
+	if err := d.kafkaops(ctx, "lag "+topic+" --top 2"); err != nil {
+		return err
+	}
+	d.say("What is written does not get committed: the HW waits for broker 3, which is still in the ISR.", "")
+	if err := d.kafkaops(ctx, fmt.Sprintf("check health --max-uncommitted %d", early/2), exitUnhealthy); err != nil {
+		return err
+	}
+	out := func() bool { return outOfISR(d.look(ctx, topic, 0)) }
+	if out() {
+		return errStory("broker %d left the ISR before LEO-HW could be shown", slowBroker)
+	}
+	during := safe.Stats()
+	if _, err := d.until(ctx, fmt.Sprintf("broker %d leaves the ISR of what it follows", slowBroker), out); err != nil {
+		return err
+	}
+	left := time.Since(begun)
+	d.say(fmt.Sprintf("LEO-HW told of it %s after the disk slowed. After %s the replica left the ISR, %s later:", shortly(seen), shortly(left), shortly(left-seen)),
+		"only now do the ISR, and all that looks at it alone, show anything.", "")
+	if err := d.kafkaops(ctx, "describe"); err != nil {
+		return err
+	}
+	if err := d.healSlowDisk(ctx, topic); err != nil {
+		return err
+	}
+	return d.endSlowDisk(ctx, topic, fast, safe, during)
+}
+
+// ordersLoad is the workload: records that the leaders acknowledge, and records that
+// wait for the ISR.
+func (d *demo) ordersLoad(ctx context.Context, topic string) (fast, safe *load.Producer, err error) {
+	const fastRate, safeRate, some = 1500, 100, 100
+	if err := d.follow(topic); err != nil {
+		return nil, nil, err
+	}
+	if fast, err = d.produce(load.Options{Topic: topic, Partition: load.AnyPartition, Acks: load.AcksLeader, Rate: fastRate}); err != nil {
+		return nil, nil, err
+	}
+	if safe, err = d.produce(load.Options{Topic: topic, Partition: load.AnyPartition, Acks: load.AcksAll, Rate: safeRate, KeepAcknowledged: true}); err != nil {
+		return nil, nil, err
+	}
+	_, err = d.until(ctx, "the workload runs and is read", func() bool {
+		return fast.Stats().Acknowledged > some && safe.Stats().Acknowledged > some && d.follower.Records() > 2*some
+	})
+	return fast, safe, err
+}
+
+// uncommittedFollowed is the largest LEO-HW of a partition that the slow broker
+// follows, in the ISR.
+func uncommittedFollowed(snap *inspect.Snapshot) int64 {
+	var most int64
+	if snap == nil {
+		return 0
+	}
+	for p := range snap.Partitions {
+		if p.Leader != slowBroker && slices.Contains(p.ISR, slowBroker) {
+			most = max(most, p.Lag().Uncommitted.Or(0))
+		}
+	}
+	return most
+}
+
+// outOfISR: the slow broker is in no ISR but those of partitions that it leads.
+func outOfISR(snap *inspect.Snapshot) bool {
+	return every(snap, func(p *inspect.Partition) bool {
+		return p.Leader == slowBroker || !slices.Contains(p.ISR, slowBroker)
+	})
+}
+
+func (d *demo) healSlowDisk(ctx context.Context, topic string) error {
+	d.say("The remedy: a disk that works. Until there is one, a broker that is out of the ISR holds nobody up; what",
+		"it leads waits for its disk. Here the disk heals.", "")
+	if err := d.kafkaops(ctx, "cluster heal"); err != nil {
+		return err
+	}
+	took, err := d.until(ctx, "every replica is back in the ISR", func() bool {
+		return every(d.look(ctx, topic, 0), func(p *inspect.Partition) bool { return len(p.ISR) == len(p.Replicas) })
+	})
+	if err != nil {
+		return err
+	}
+	d.say(fmt.Sprintf("Broker %d has caught up and is back in every ISR %s after that.", slowBroker, shortly(took)), "")
+	return d.kafkaops(ctx, "describe")
+}
+
+func (d *demo) endSlowDisk(ctx context.Context, topic string, fast, safe *load.Producer, during load.Stats) error {
+	d.finish(ctx, fast)
+	end := d.finish(ctx, safe)
+	missing, err := d.audit(ctx, "acks=all", topic, safe, end)
+	if err != nil {
+		return err
+	}
+	d.say(fmt.Sprintf("Since the disk slowed their slowest took %s; of those sent until the check above, %d of %d had been acknowledged.",
+		shortly(end.Max), during.Acknowledged, during.Sent))
+	if missing > 0 {
+		return errStory("%d acknowledged records are missing", missing)
+	}
+	return nil
+}

@@ -131,7 +131,7 @@ func testRate(t *testing.T, c *kafkatest.Cluster) {
 	}
 	kafkatest.Eventually(t, soon, func() error {
 		if n := p.Stats().Acknowledged; n < 100 {
-			return errNot{n}
+			return fmt.Errorf("no more than %d records yet", n)
 		}
 		return nil
 	})
@@ -141,7 +141,7 @@ func testRate(t *testing.T, c *kafkatest.Cluster) {
 	}
 	kafkatest.Eventually(t, soon, func() error {
 		if n := follower.Records(); n < 50 {
-			return errNot{n}
+			return fmt.Errorf("no more than %d records yet", n)
 		}
 		return nil
 	})
@@ -150,10 +150,6 @@ func testRate(t *testing.T, c *kafkatest.Cluster) {
 		t.Errorf("got %d records in %s, want at most %.0f, and none failed: %v", s.Acknowledged, s.Elapsed, most, s.FirstError)
 	}
 }
-
-type errNot struct{ n int64 }
-
-func (e errNot) Error() string { return fmt.Sprintf("no more than %d records yet", e.n) }
 
 // TestTrace: each step of each level, in the order that the protocol gives them.
 func TestTrace(t *testing.T) { onBoth(t, testTrace) }

@@ -1,11 +1,9 @@
 package embedded
 
 import (
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"syscall"
 	"time"
 )
 
@@ -28,21 +26,18 @@ func listen(host string, port int) (net.Listener, error) {
 		if ln, err = net.Listen("tcp", address(host, firstPort+rand.IntN(lastPort-firstPort))); err == nil {
 			return ln, nil
 		}
-		if !errors.Is(err, syscall.EADDRINUSE) {
-			return nil, err
-		}
 	}
-	return nil, fmt.Errorf("no free port from %d to %d: %w", firstPort, lastPort, err)
+	return nil, fmt.Errorf("no free port found from %d to %d: %w", firstPort, lastPort, err)
 }
 
 // listenAgain listens on a port that a node had in an earlier life. Somebody else may
 // have it for a moment.
 func listenAgain(host string, port int) (ln net.Listener, err error) {
 	for range 100 {
-		if ln, err = listen(host, port); !errors.Is(err, syscall.EADDRINUSE) {
-			break
+		if ln, err = listen(host, port); err == nil {
+			return ln, nil
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return ln, err
+	return nil, err
 }

@@ -148,16 +148,17 @@ func (c *Cluster) Close() error {
 
 func (c *Cluster) close() error {
 	c.over.Store(true)
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
+	var wg sync.WaitGroup
 	if c.opts.Dir == "" {
 		for _, p := range c.processes() {
-			p.Kill()
+			wg.Go(p.Kill)
 		}
+		wg.Wait()
 		return nil
 	}
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
 	errs := make([]error, len(c.brokers)+1)
-	var wg sync.WaitGroup
 	for i, b := range c.brokers {
 		wg.Go(func() { errs[i] = b.finish(ctx, func() stopper { return b.node.StopNow }) })
 	}

@@ -110,6 +110,20 @@ func TestCutFromController(t *testing.T) {
 			sendSync(t, cl, "orders")
 			tt.undo(c)
 			partition(t, cl, "orders", 0, isr(3))
+			tt.do(c)
+			partition(t, cl, "orders", 0, isr(2))
+			if err := c.Heal(within(t)); err != nil {
+				t.Fatal(err)
+			}
+			for id := 1; id <= 3; id++ {
+				resp, err := cl.Broker(id).Request(within(t), metadataRequest())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if n := len(brokersOf(resp)); n != 3 {
+					t.Errorf("healed, and broker %d knows %d that are alive, want 3", id, n)
+				}
+			}
 			if got := c.Broker(1).State(); got != embedded.Running {
 				t.Errorf("broker 1 is %s, want running", got)
 			}

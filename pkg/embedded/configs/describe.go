@@ -185,11 +185,8 @@ func (d *describer) origins(name string) (all []origin) {
 // config is the answer's line.
 func (d *describer) config(k Key, from []origin) kmsg.DescribeConfigsResponseResourceConfig {
 	c := kmsg.NewDescribeConfigsResponseResourceConfig()
-	c.Name, c.ReadOnly, c.IsSensitive, c.Source = k.Name, k.ReadOnly, k.Sensitive, kmsg.ConfigSourceDefaultConfig
+	c.Name, c.ReadOnly, c.IsSensitive, c.ConfigType, c.Source = k.Name, k.ReadOnly, k.Sensitive, k.Type, kmsg.ConfigSourceDefaultConfig
 	c.ConfigSynonyms = []kmsg.DescribeConfigsResponseResourceConfigConfigSynonym{}
-	if d.req.Version >= 3 {
-		c.ConfigType = k.Type
-	}
 	value, ok := k.Default, k.HasDefault
 	if len(from) > 0 {
 		value, ok, c.Source = from[0].value, true, from[0].source

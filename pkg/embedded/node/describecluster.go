@@ -24,7 +24,7 @@ func (n *Node) describeCluster(token machine.Token, req *kmsg.DescribeClusterReq
 	resp := req.ResponseKind().(*kmsg.DescribeClusterResponse)
 	resp.Brokers = []kmsg.DescribeClusterResponseBroker{}
 	defer n.reply(token, resp)
-	if req.Version >= 1 && req.EndpointType != endpointBrokers {
+	if req.EndpointType != endpointBrokers {
 		code, text := unsupportedEndpointType, fmt.Sprintf("there is no endpoint type %d", req.EndpointType)
 		if req.EndpointType == endpointControllers {
 			code, text = mismatchedEndpointType, "this is a broker: ask a controller about controllers"

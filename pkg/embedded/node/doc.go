@@ -29,6 +29,8 @@
 //
 // # Where things are
 //
+//   - about.go, describe*.go, logdirs.go, alterconfigs.go, autocreate.go: what tools and
+//     clients ask of a broker
 //   - request.go: from a request to its handler; what is sent on to the controller
 //   - life.go: registration, heartbeats, shutdown
 //   - follow.go, apply.go: the metadata log, and what it means for partitions
@@ -44,6 +46,6 @@
 //
 // # What it does not do
 //
-// Transactions, quotas, authorization. Topics are not made by asking for them. Bytes and
-// versions on a connection are the driver's, and so is the order of answers on one.
+// Transactions, quotas, authorization. Bytes on a connection are the driver's, and so is
+// the order of answers on one.
 package node

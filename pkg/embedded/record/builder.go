@@ -28,6 +28,8 @@ type Options struct {
 	LogAppendTimeMs *int64
 
 	control bool
+	// horizonMs is a delete horizon, which stands in the place of the base timestamp.
+	horizonMs *int64
 }
 
 // Producer is who wrote a batch, for idempotence.
@@ -132,6 +134,9 @@ func (b *Builder) add(r *Record) error {
 	}
 	if b.count == 0 {
 		b.baseTimestamp = r.TimestampMs
+		if b.opts.horizonMs != nil {
+			b.baseTimestamp = *b.opts.horizonMs
+		}
 	}
 	timestampDelta := r.TimestampMs - b.baseTimestamp
 	size := 1 + varlongSize(timestampDelta) + varintSize(int32(delta)) + fieldSize(r.Key) + fieldSize(r.Value) +
@@ -191,6 +196,9 @@ func (b *Builder) putHeader(out Batch) {
 	}
 	if b.opts.control {
 		attrs |= attrControl
+	}
+	if b.opts.horizonMs != nil {
+		attrs |= attrDeleteHorizon
 	}
 
 	out.SetBaseOffset(b.opts.BaseOffset)

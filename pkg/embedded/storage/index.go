@@ -160,12 +160,8 @@ func (x *index) write() error {
 	if err := x.open(); err != nil {
 		return err
 	}
-	if x.file == nil {
-		f, err := x.fs.Open(x.name, vfs.Create)
-		if err != nil {
-			return failed("create", x.name, NoOffset, err)
-		}
-		x.file, x.exists, x.made = f, true, true
+	if err := x.make(); err != nil {
+		return err
 	}
 	if _, err := x.file.WriteAt(x.tail, int64(x.stored)*int64(x.width)); err != nil {
 		return failed("write", x.name, NoOffset, err)
@@ -173,6 +169,19 @@ func (x *index) write() error {
 	x.stored += len(x.tail) / x.width
 	x.tail = x.tail[:0]
 	x.unsynced = true
+	return nil
+}
+
+// make makes the file if there is none.
+func (x *index) make() error {
+	if err := x.open(); err != nil || x.file != nil {
+		return err
+	}
+	f, err := x.fs.Open(x.name, vfs.Create)
+	if err != nil {
+		return failed("create", x.name, NoOffset, err)
+	}
+	x.file, x.exists, x.made = f, true, true
 	return nil
 }
 

@@ -131,6 +131,12 @@ func (s *segment) seal() error {
 	if err := s.addTime(); err != nil {
 		return err
 	}
+	if len(s.times.tail) > 0 {
+		// It may be empty. Kafka has both, and kafka-dump-log wants the one for the other.
+		if err := s.offsets.make(); err != nil {
+			return err
+		}
+	}
 	if err := s.offsets.seal(); err != nil {
 		return err
 	}

@@ -61,6 +61,9 @@ func (d *Dir) readCheckpoint(name, lost string) (map[TopicPartition]Offset, erro
 		return nil, failed("read", name, NoOffset, err)
 	}
 	d.written[name] = b
+	if len(b) == 0 {
+		return offsets, nil // as Kafka makes it, before it writes
+	}
 	if offsets, err = parseOffsets(b); err != nil {
 		d.repaired(name, NoOffset, err, "counts as lost, so %s", lost)
 	}

@@ -19,6 +19,14 @@ type Config struct {
 	RetentionBytes, RetentionMs int64
 	// Compacted is cleanup.policy with compact, which leaves holes in the log.
 	Compacted bool
+	// DeleteRetentionMs is delete.retention.ms: how long a tombstone stays after it was
+	// cleaned first.
+	DeleteRetentionMs int64
+	// MinCompactionLagMs and MaxCompactionLagMs are min.compaction.lag.ms, for which a
+	// record stays as it is, and max.compaction.lag.ms, after which it makes its log overdue.
+	MinCompactionLagMs, MaxCompactionLagMs int64
+	// CleanMapBytes bounds what the keys of one cleaning may take in memory; 0 is 128 MiB.
+	CleanMapBytes int
 	// Flush says when a sync is due.
 	Flush FlushPolicy
 }
@@ -28,8 +36,15 @@ func DefaultConfig() Config {
 	const week = 7 * 24 * 3600 * 1000
 	return Config{
 		SegmentBytes: 1 << 30, SegmentMs: week, IndexIntervalBytes: 4096, IndexMaxBytes: 10 << 20,
-		RetentionBytes: -1, RetentionMs: week, Flush: FlushNever(),
+		RetentionBytes: -1, RetentionMs: week, DeleteRetentionMs: 24 * 3600 * 1000, MaxCompactionLagMs: math.MaxInt64, Flush: FlushNever(),
 	}
+}
+
+func (c Config) cleanMapBytes() int {
+	if c.CleanMapBytes > 0 {
+		return c.CleanMapBytes
+	}
+	return cleanMapBytes
 }
 
 // maxRelative is how far an offset may be from its segment's base: the indexes

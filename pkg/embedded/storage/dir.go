@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/logstate"
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
 
@@ -25,6 +26,8 @@ type Dir struct {
 	// scratch is what a look-up reads into: an index's entries, then batches'
 	// headers. One is enough for one goroutine.
 	scratch []byte
+	// inflater is for cleanings, made when there is one.
+	inflater *record.Inflater
 	// written is what the checkpoints hold: what is the same is not written again.
 	written map[string][]byte
 	repairs []Repair
@@ -37,6 +40,13 @@ type Dir struct {
 const scratchBytes = 8160
 
 func (d *Dir) buf() []byte { return d.scratch }
+
+func (d *Dir) inflate() *record.Inflater {
+	if d.inflater == nil {
+		d.inflater = record.NewInflater(record.DefaultInflateLimit)
+	}
+	return d.inflater
+}
 
 // Options say whose directory it is.
 type Options struct {
@@ -100,6 +110,10 @@ func (d *Dir) load(opts Options, nowMs int64) error {
 	if err != nil {
 		return err
 	}
+	cleaned, err := d.readCheckpoint(cleanerCheckpoint, "compaction begins at every log's start")
+	if err != nil {
+		return err
+	}
 	infos, err := d.fs.ReadDir(".")
 	if err != nil {
 		return failed("list", ".", NoOffset, err)
@@ -111,6 +125,7 @@ func (d *Dir) load(opts Options, nowMs int64) error {
 		}
 		f := found{start: starts[tp], hw: hws[tp], clean: d.clean}
 		f.recovery, f.recoveryKnown = points[tp]
+		f.cleaned, f.cleanedKnown = cleaned[tp]
 		l := d.newLog(tp, opts.config(tp.Topic))
 		if l.topicID, err = readTopicID(d.fs, l.name); err != nil {
 			return err
@@ -233,7 +248,8 @@ func (d *Dir) RemoveDeleted() ([]string, error) {
 	return gone, nil
 }
 
-// Checkpoint writes all three checkpoints: HWs, recovery points, log starts.
+// Checkpoint writes all checkpoints: HWs, recovery points, log starts, and where
+// compaction has come to.
 func (d *Dir) Checkpoint() error {
 	if err := d.CheckpointHWs(); err != nil {
 		return err
@@ -241,7 +257,23 @@ func (d *Dir) Checkpoint() error {
 	if err := d.CheckpointRecoveryPoints(); err != nil {
 		return err
 	}
-	return d.writeStarts()
+	if err := d.writeStarts(); err != nil {
+		return err
+	}
+	return d.writeCleaned()
+}
+
+// writeCleaned writes cleaner-offset-checkpoint, with the logs that were compacted. The
+// file is made with the first of them.
+func (d *Dir) writeCleaned() error {
+	wanted := d.written[cleanerCheckpoint] != nil
+	for _, l := range d.logs {
+		wanted = wanted || l.cleaned
+	}
+	if !wanted {
+		return nil
+	}
+	return d.write(cleanerCheckpoint, func(l *Log) (Offset, bool) { return l.cleanedTo, l.cleaned })
 }
 
 // CheckpointHWs writes replication-offset-checkpoint: every

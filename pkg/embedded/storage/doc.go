@@ -6,6 +6,7 @@
 //   - [Open]: a log directory with all of its logs, recovered
 //   - [Dir]: [Dir.Log], [Dir.Create], [Dir.Delete], the checkpoints, [Dir.Close]
 //   - [Log]: [Log.Append], [Log.Read], [Log.Flush], [Log.TruncateTo], ...
+//   - [Log.Dirt], [Log.Clean] and [Cleaning.Step]: compaction, piece by piece
 //
 // A broker, in short:
 //
@@ -29,6 +30,7 @@
 //	replication-offset-checkpoint     "0", count, then "topic partition HW" lines
 //	recovery-point-offset-checkpoint  the same, with the first offset that may not be synced
 //	log-start-offset-checkpoint       the same, with the log start where that is within a segment
+//	cleaner-offset-checkpoint         the same, with the first offset that no compaction has seen
 //	orders-0/                         a partition: topic-partition
 //	    partition.metadata            "version: 0", "topic_id: " and the id, base64
 //	    leader-epoch-checkpoint       "0", count, then "epoch startOffset" lines
@@ -36,6 +38,10 @@
 //	    00000000000000000007.index
 //	    00000000000000000007.timeindex
 //	    00000000000000000042.snapshot producer state as of offset 42
+//	    00000000000000000007.log.cleaned, .index.cleaned, .timeindex.cleaned
+//	                                  what a compaction is making; it goes if that does not end
+//	    00000000000000000007.log.swap, .index.swap, .timeindex.swap
+//	                                  what it has made, and what is put in its place by an opening
 //	    00000000000000000030.log.corrupt what lay behind a damage that no crash explains
 //	orders-0.X-delete/                to be removed
 //	orders-0.X-stray/                 of a topic that was deleted and made anew
@@ -92,6 +98,7 @@
 //
 // # What it does not do
 //
-// Compaction, remote tiers. Of __cluster_metadata it keeps the log ([OpenMetadata]), and not the
+// Remote tiers, and an index of aborted transactions: a compaction finds them in the
+// batches. Of __cluster_metadata it keeps the log ([OpenMetadata]), and not the
 // quorum's own files. It judges no records: see package record.
 package storage

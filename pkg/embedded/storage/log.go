@@ -36,6 +36,13 @@ type Log struct {
 	cursors [cursors]cursor
 	nextCur int
 
+	// cleaned: the log was compacted once, so that it may have holes; then cleanedTo is
+	// where the next cleaning begins. uncleanable: none is possible in this life.
+	cleaned     bool
+	cleanedTo   Offset
+	uncleanable bool
+	cleaning    *Cleaning
+
 	failed error
 }
 
@@ -59,6 +66,9 @@ func (l *Log) HW() Offset { return l.hw }
 // Flushed is the recovery point: everything before it is durable.
 func (l *Log) Flushed() Offset { return l.flushed }
 
+// CleanedTo is up to where the log was compacted, 0 if it never was.
+func (l *Log) CleanedTo() Offset { return l.cleanedTo }
+
 // Epochs is a copy of the leader epochs.
 func (l *Log) Epochs() logstate.Epochs { return logstate.NewEpochs(l.epochs.Entries()) }
 
@@ -76,6 +86,9 @@ func (l *Log) SizeBytes() int64 {
 
 // Configure changes the settings, for what comes.
 func (l *Log) Configure(cfg Config) { l.cfg = cfg }
+
+// holes: compaction leaves some, also between segments.
+func (l *Log) holes() bool { return l.cfg.Compacted || l.cleaned }
 
 // SetHW tells where the HW is, for the checkpoint and as the bound of deletion.
 // It is clamped to [Start, End].
@@ -291,7 +304,7 @@ func (l *Log) roll(b record.Batch, nowMs int64) error {
 	} else if err := old.seal(); err != nil {
 		return err
 	}
-	if l.cfg.Compacted {
+	if l.holes() {
 		// Gaps are allowed there, so none may come of a crash.
 		if err := old.sync(); err != nil {
 			return err

@@ -16,6 +16,10 @@ const (
 	// corruptSuffix is what a recovery keeps of a damaged log. Kafka has no such
 	// files, and passes over them.
 	corruptSuffix = ".log.corrupt"
+	// What compaction makes has these behind its names until it is complete, and
+	// until it has taken its place.
+	cleanedSuffix = ".cleaned"
+	swapSuffix    = ".swap"
 
 	epochCheckpoint = "leader-epoch-checkpoint"
 	partitionMeta   = "partition.metadata"
@@ -23,6 +27,7 @@ const (
 	hwCheckpoint       = "replication-offset-checkpoint"
 	recoveryCheckpoint = "recovery-point-offset-checkpoint"
 	startCheckpoint    = "log-start-offset-checkpoint"
+	cleanerCheckpoint  = "cleaner-offset-checkpoint"
 	cleanShutdownFile  = ".kafka_cleanshutdown"
 	metaProperties     = "meta.properties"
 	lockFile           = ".lock"

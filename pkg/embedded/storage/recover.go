@@ -17,6 +17,9 @@ type found struct {
 	// recovery is the recovery point, 0 if it is not known.
 	recovery      Offset
 	recoveryKnown bool
+	// cleaned is the cleaner's checkpoint.
+	cleaned      Offset
+	cleanedKnown bool
 	// clean: the directory was closed, so that recovery is the log's end.
 	clean bool
 }
@@ -28,6 +31,7 @@ type found struct {
 // All it does may be cut short by a crash and done again: it goes from the newest
 // to the oldest, and the recovery point stays where it was.
 func (l *Log) load(f found, nowMs int64) error {
+	l.cleaned, l.cleanedTo = f.cleanedKnown, f.cleaned
 	if err := l.list(nowMs); err != nil {
 		return err
 	}
@@ -115,6 +119,9 @@ func (l *Log) list(nowMs int64) error {
 	if err != nil {
 		return failed("list", l.name, NoOffset, err)
 	}
+	if infos, err = l.finishSwaps(infos, nowMs); err != nil {
+		return err
+	}
 	logs := map[Offset]bool{}
 	for _, in := range infos {
 		if base, ok := parseOffsetName(in.Name, logSuffix); ok {
@@ -127,11 +134,7 @@ func (l *Log) list(nowMs int64) error {
 	// Names of 20 digits sort as their offsets do.
 	for _, in := range infos {
 		name := path.Join(l.name, in.Name)
-		switch {
-		case strings.HasSuffix(in.Name, ".swap"):
-			// The only copy of compacted records.
-			return failed("open", name, NoOffset, fmt.Errorf("%w: Kafka was in the middle of a compaction; let it start and stop once", ErrCorrupt))
-		case l.orphan(in.Name, logs):
+		if l.orphan(in.Name, logs) {
 			if err := removeFile(l.fs, name); err != nil {
 				return err
 			}
@@ -143,10 +146,8 @@ func (l *Log) list(nowMs int64) error {
 // orphan reports whether a file is a rest: of a deletion, of a compaction that did
 // not come to its end, or an index without log.
 func (l *Log) orphan(name string, logs map[Offset]bool) bool {
-	for _, suffix := range []string{".deleted", ".cleaned", ".tmp"} {
-		if strings.HasSuffix(name, suffix) {
-			return true
-		}
+	if unfinished(name) || strings.HasSuffix(name, ".deleted") || strings.HasSuffix(name, ".tmp") {
+		return true
 	}
 	for _, suffix := range []string{indexSuffix, timeIndexSuffix} {
 		if base, ok := parseOffsetName(name, suffix); ok && !logs[base] {
@@ -171,7 +172,7 @@ func (l *Log) recover(i int, f found, epochsKnown bool) (fits bool, err error) {
 	window := scanBuffer(l.segs[i:])
 	for first := i; i < len(l.segs); i++ {
 		s := l.segs[i]
-		if i > first && (s.base < l.end || s.base > l.end && !l.cfg.Compacted) {
+		if i > first && (s.base < l.end || s.base > l.end && !l.holes()) {
 			// The end of the segment before is lost, or a removal was cut short.
 			why := fmt.Errorf("%w: the segment before ends at offset %d", ErrCorrupt, l.end)
 			if err := l.keep(i, 0, f.recovery, why); err != nil {
@@ -361,6 +362,9 @@ func (l *Log) seal(nowMs int64) error {
 	if l.failed != nil {
 		return l.failed
 	}
+	if err := l.endCleaning(); err != nil {
+		return err
+	}
 	if s := l.active(); l.flushed == l.end && s.next == s.base && s.size > 0 {
 		// Closed before, and not touched since.
 		return nil
@@ -393,6 +397,10 @@ func (l *Log) ready() error {
 // abandon closes the files as they are.
 func (l *Log) abandon() error {
 	var errs []error
+	if c := l.cleaning; c != nil && c.out != nil {
+		errs = append(errs, c.out.close())
+	}
+	l.cleaning = nil
 	for _, s := range l.segs {
 		errs = append(errs, s.close())
 	}

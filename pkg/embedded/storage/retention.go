@@ -63,6 +63,9 @@ func (l *Log) applyRetention(nowMs int64) (int, error) {
 			return 0, err
 		}
 	}
+	if err := l.endCleaning(); err != nil {
+		return 0, err
+	}
 	gone := l.segs[:n:n]
 	l.segs = l.segs[n:]
 	if err := l.removeSegments(gone...); err != nil {
@@ -81,7 +84,7 @@ func (l *Log) deletable(nowMs int64) (int, error) {
 		if i+1 < len(l.segs) {
 			end = l.segs[i+1].base
 		}
-		if end > l.hw || s.size == 0 {
+		if end > l.hw || s.size == 0 && i+1 == len(l.segs) {
 			break
 		}
 		old, err := l.tooOld(s, nowMs)

@@ -14,6 +14,7 @@ import (
 type segment struct {
 	dir  *Dir
 	fs   vfs.FS
+	log  string // its directory
 	name string
 	base Offset
 	file vfs.File // nil until it is needed
@@ -44,7 +45,7 @@ type segment struct {
 
 func (l *Log) newSegment(base Offset, size, nowMs int64) *segment {
 	return &segment{
-		dir: l.dir, fs: l.fs, name: offsetName(l.name, base, logSuffix), base: base, size: size, next: base,
+		dir: l.dir, fs: l.fs, log: l.name, name: offsetName(l.name, base, logSuffix), base: base, size: size, next: base,
 		offsets:    newIndex(l.fs, offsetName(l.name, base, indexSuffix), offsetEntryBytes),
 		times:      newIndex(l.fs, offsetName(l.name, base, timeIndexSuffix), timeEntryBytes),
 		max:        timeEntry{timestampMs: record.NoTimestamp, offset: base},

@@ -30,6 +30,9 @@ func (l *Log) TruncateTo(to Offset, nowMs int64) error {
 
 func (l *Log) truncateTo(to Offset) error {
 	if to < l.end {
+		if err := l.lowerCleaned(to); err != nil {
+			return err
+		}
 		if err := l.lowerRecoveryPoint(to); err != nil {
 			return err
 		}
@@ -100,6 +103,19 @@ func (l *Log) lowerRecoveryPoint(to Offset) error {
 	return l.dir.CheckpointRecoveryPoints()
 }
 
+// lowerCleaned makes sure that what will stand from to on counts as dirty, and ends a
+// cleaning under way (LogCleaner.abortAndPauseCleaning, maybeTruncateCheckpoint).
+func (l *Log) lowerCleaned(to Offset) error {
+	if err := l.endCleaning(); err != nil {
+		return err
+	}
+	if l.cleanedTo <= to {
+		return nil
+	}
+	l.cleanedTo = to
+	return l.dir.writeCleaned()
+}
+
 // TruncateFullyAndStartAt drops all and restarts at to: for a follower whose
 // leader has nothing of what it has (LocalLog.truncateFullyAndStartAt).
 func (l *Log) TruncateFullyAndStartAt(to Offset, nowMs int64) error {
@@ -110,6 +126,9 @@ func (l *Log) TruncateFullyAndStartAt(to Offset, nowMs int64) error {
 }
 
 func (l *Log) truncateFully(to Offset, nowMs int64) error {
+	if err := l.lowerCleaned(0); err != nil {
+		return err
+	}
 	if err := l.lowerRecoveryPoint(0); err != nil {
 		return err
 	}

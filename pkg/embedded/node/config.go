@@ -34,6 +34,9 @@ type brokerConfig struct {
 	metadataRetryMs, metadataRetryMaxMs, shutdownMs  int64
 	rackAware, autoCreate                            bool
 	sessionSlots                                     int
+	cleanerEnabled                                   bool
+	cleanerBackoffMs                                 int64
+	cleanerMapBytes                                  int
 	partitionLimit, numPartitions                    int32
 	replicationFactor                                int16
 	offsetsPartitions, offsetsSegmentBytes           int32
@@ -62,6 +65,9 @@ var restartConfigs = map[string]string{
 	"producer.id.expiration.ms":                     "86400000",
 	"producer.id.expiration.check.interval.ms":      "600000",
 	"fetch.max.bytes":                               "57671680",
+	"log.cleaner.enable":                            "true",
+	"log.cleaner.backoff.ms":                        "15000",
+	"log.cleaner.dedupe.buffer.size":                "134217728",
 	"max.incremental.fetch.session.cache.slots":     "1000",
 	"controller.quorum.fetch.max.bytes":             "1048576",
 	"controller.quorum.fetch.snapshot.max.bytes":    "1048576",
@@ -88,6 +94,10 @@ var restartConfigs = map[string]string{
 // and Kafka 4.4's defaults of those.
 var topicConfigs = []struct{ topic, broker, def string }{
 	{"cleanup.policy", "log.cleanup.policy", "delete"},
+	{"delete.retention.ms", "log.cleaner.delete.retention.ms", "86400000"},
+	{"max.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms", maxLong},
+	{"min.cleanable.dirty.ratio", "log.cleaner.min.cleanable.ratio", "0.5"},
+	{"min.compaction.lag.ms", "log.cleaner.min.compaction.lag.ms", "0"},
 	{"compression.type", "compression.type", "producer"},
 	{"file.delete.delay.ms", "log.segment.delete.delay.ms", "60000"},
 	{"flush.messages", "log.flush.interval.messages", maxLong},
@@ -145,6 +155,9 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 		producerExpiryCheckMs:    p.long("producer.id.expiration.check.interval.ms"),
 		fetchMaxBytesAllowed:     p.int("fetch.max.bytes"),
 		sessionSlots:             int(p.int("max.incremental.fetch.session.cache.slots")),
+		cleanerEnabled:           p.bool("log.cleaner.enable"),
+		cleanerBackoffMs:         p.long("log.cleaner.backoff.ms"),
+		cleanerMapBytes:          int(min(p.long("log.cleaner.dedupe.buffer.size"), math.MaxInt)),
 		metadataFetchMaxBytes:    p.int("controller.quorum.fetch.max.bytes"),
 		metadataSnapshotMaxBytes: p.int("controller.quorum.fetch.snapshot.max.bytes"),
 		metadataRetryMs:          p.long("controller.quorum.retry.backoff.ms"),
@@ -200,6 +213,8 @@ type topicConfig struct {
 	deletes     bool  // cleanup.policy has delete
 	deleteDelay int64 // ms
 	flushMs     int64
+	// minDirtyRatio is how much of a compacted log has to be dirty before it is cleaned.
+	minDirtyRatio float64
 }
 
 // topicConfig is what is in force: the topic's own, else the broker's, else that of
@@ -229,6 +244,7 @@ func (n *Node) topicConfig(im metadata.Image, topic string) topicConfig {
 		n.notef("topic %s: %v: Kafka's defaults are used", topic, err)
 		c, _ = readTopicConfig(func(_, _, def string) string { return def })
 	}
+	c.log.CleanMapBytes = n.cfg.cleanerMapBytes
 	return c
 }
 
@@ -250,8 +266,14 @@ func readTopicConfig(of func(topic, broker, def string) string) (topicConfig, er
 		SegmentBytes: p.int("segment.bytes"), SegmentMs: p.long("segment.ms"),
 		IndexIntervalBytes: p.int("index.interval.bytes"), IndexMaxBytes: p.int("segment.index.bytes"),
 		RetentionBytes: p.long("retention.bytes"), RetentionMs: p.long("retention.ms"),
-		Compacted: compacted, Flush: storage.FlushNever(),
+		Compacted: compacted, Flush: storage.FlushNever(), DeleteRetentionMs: p.long("delete.retention.ms"),
+		MinCompactionLagMs: p.long("min.compaction.lag.ms"), MaxCompactionLagMs: p.long("max.compaction.lag.ms"),
 	}
+	if compacted && c.log.MaxCompactionLagMs > 0 {
+		// A record that waits in the active segment is not compacted either (LogConfig.maxSegmentMs).
+		c.log.SegmentMs = min(c.log.SegmentMs, c.log.MaxCompactionLagMs)
+	}
+	c.minDirtyRatio = p.float("min.cleanable.dirty.ratio")
 	if p.of(internalSegmentBytes) != "" {
 		c.log.SegmentBytes = p.int(internalSegmentBytes)
 	}
@@ -290,6 +312,14 @@ func (p *parser) long(key string) int64 {
 	v, err := strconv.ParseInt(strings.TrimSpace(p.of(key)), 10, 64)
 	if err != nil {
 		p.fail(key, "a whole number")
+	}
+	return v
+}
+
+func (p *parser) float(key string) float64 {
+	v, err := strconv.ParseFloat(strings.TrimSpace(p.of(key)), 64)
+	if err != nil {
+		p.fail(key, "a number")
 	}
 	return v
 }

@@ -42,6 +42,7 @@
 //     proposes ISRs
 //   - groups.go, groupload.go, grouprequests.go, findcoordinator.go: coordinators of groups
 //     (package group), where the offsets topic is led
+//   - clean.go: compaction
 //   - upkeep.go, alarm.go, config.go: timers and settings
 //
 // # What it does not do

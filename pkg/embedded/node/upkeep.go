@@ -14,6 +14,7 @@ type upkeep struct {
 	// writing: a checkpoint of that kind is under way; one that takes longer than
 	// the interval is not overtaken.
 	writingHWs, writingPoints, removing bool
+	cleaner                             cleaner
 }
 
 func (u *upkeep) begin(n *Node) {
@@ -33,6 +34,7 @@ func (u *upkeep) begin(n *Node) {
 	every(&u.points, n.cfg.fileCheckpoint, n.cfg.fileCheckpoint, func() { u.checkpointPoints(n) })
 	every(&u.retention, n.cfg.retentionCheckMs, min(n.cfg.retentionCheckMs, retentionDelayMs), func() { u.retain(n) })
 	every(&u.producers, n.cfg.producerExpiryCheckMs, n.cfg.producerExpiryCheckMs, func() { u.expireProducers(n) })
+	u.cleaner.begin(n)
 	u.removal.ring = func() { u.remove(n) }
 	u.repairs.ring = func() { u.tellRepairs(n) }
 	n.alarms.set(&u.repairs, n.now.Mono) // of what Open met

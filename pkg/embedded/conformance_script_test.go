@@ -145,7 +145,7 @@ func (s *script) produce() {
 }
 
 func (s *script) read() {
-	fetch := func(topic string, index int32, offset int64, max int32) func(int16) kmsg.Request {
+	fetch := func(topic string, index int32, offset int64, limit int32) func(int16) kmsg.Request {
 		return func(int16) kmsg.Request {
 			req := kmsg.NewPtrFetchRequest()
 			req.MaxBytes, req.SessionEpoch = 1<<20, -1
@@ -155,7 +155,7 @@ func (s *script) read() {
 				t.TopicID = [16]byte{9}
 			}
 			p := kmsg.NewFetchRequestTopicPartition()
-			p.Partition, p.FetchOffset, p.PartitionMaxBytes = index, offset, max
+			p.Partition, p.FetchOffset, p.PartitionMaxBytes = index, offset, limit
 			t.Partitions = append(t.Partitions, p)
 			req.Topics = append(req.Topics, t)
 			return req

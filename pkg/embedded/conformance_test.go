@@ -137,7 +137,7 @@ func (s *script) ask(name string, on wire.Listener, build func(version int16) km
 			req.SetVersion(v)
 			return req
 		})
-		answer := ""
+		var answer string
 		if err != nil {
 			answer = "error: " + err.Error() + "\n"
 		} else {

@@ -120,7 +120,7 @@ func (b *toolbox) run(s step, class string, args ...string) {
 
 func (b *toolbox) with(s step, class string, args ...string) {
 	b.t.Helper()
-	text := ""
+	var text string
 	for end := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		text = b.once(s, class, args...)
 		if strings.Contains(text, s.until) && (s.gone == "" || !strings.Contains(text, s.gone)) {

@@ -89,7 +89,7 @@ func (d *describer) resource(asked kmsg.DescribeConfigsRequestResource) (all []k
 	if err != nil {
 		return all, invalidRequest, fmt.Errorf("%q is no broker id", asked.ResourceName)
 	}
-	if int32(id) != d.node.ID {
+	if id != int64(d.node.ID) {
 		return all, invalidRequest, fmt.Errorf("node %d was asked for the configs of %d, which only that one knows", d.node.ID, id)
 	}
 	if asked.ResourceType == kmsg.ConfigResourceTypeBrokerLogger {

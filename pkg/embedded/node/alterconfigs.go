@@ -22,7 +22,7 @@ func (n *Node) foreign(typ kmsg.ConfigResourceType, name string) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("%q is no broker id", name)
-	case int32(id) != n.opts.ID:
+	case id != int64(n.opts.ID):
 		return fmt.Errorf("broker %d was asked to change the configs of %d: ask that one", n.opts.ID, id)
 	}
 	return nil

@@ -91,7 +91,7 @@ func Release(name string) (APIs, error) {
 	v := kversion.FromString(name)
 	if v == nil {
 		names := kversion.VersionStrings()
-		return APIs{}, fmt.Errorf("Kafka %s is not known; want one of %s to %s, like 3.9", name, names[len(names)-1], names[0])
+		return APIs{}, fmt.Errorf("no release of Kafka is %s: want one of %s to %s, like 3.9", name, names[len(names)-1], names[0])
 	}
 	return APIs{release: v}, nil
 }

@@ -81,7 +81,8 @@ func (l *ledger) await(n, members int) {
 	}
 }
 
-// groupMember joins a group of one of the clients and reads until stop is called.
+// groupMember joins a group of one of the clients and reads until stop is called; nil
+// is Java's, which needs a machine of its own first.
 type groupMember func(t *testing.T, c *embedded.Cluster, l *ledger, topic, group, name string) (stop func())
 
 // TestGroupsThroughKills lets real clients read as a group while members come and go
@@ -92,7 +93,7 @@ func TestGroupsThroughKills(t *testing.T) {
 		name   string
 		member groupMember
 	}{
-		{"franz-go", franzMember}, {"sarama", saramaMember}, {"java", javaMember},
+		{"franz-go", franzMember}, {"sarama", saramaMember}, {"java", nil},
 	} {
 		t.Run(client.name, func(t *testing.T) {
 			t.Parallel()
@@ -106,8 +107,13 @@ func throughKills(t *testing.T, member groupMember) {
 	c := embeddedtest.New(t, embedded.Options{})
 	cl := client(t, c)
 	create(t, cl, topic, groupPartitions, 3)
-	w := startWorkload(t, cl, topic)
 	l := newLedger(t)
+	if member == nil {
+		var end func()
+		member, end = javaMembers(t, c, l, topic, group)
+		defer end()
+	}
+	w := startWorkload(t, cl, topic)
 	stops := map[string]func(){}
 	for _, name := range []string{"one", "static-two"} {
 		stops[name] = member(t, c, l, topic, group, name)
@@ -149,7 +155,7 @@ func throughKills(t *testing.T, member groupMember) {
 			t.Errorf("record %s was never read", key)
 		}
 	}
-	for partition, next := range committedOffsets(t, cl, topic, group) {
+	for partition, next := range committedOffsets(t, c, topic, group) {
 		if next < l.acked[partition] {
 			t.Errorf("partition %d is at %d, and %d was acknowledged", partition, next, l.acked[partition])
 		}
@@ -177,18 +183,26 @@ func coordinatorOf(t *testing.T, cl *kgo.Client, group string) int {
 	}
 }
 
-func committedOffsets(t *testing.T, cl *kgo.Client, topic, group string) map[int32]int64 {
+// committedOffsets asks with a new client: one that knew the coordinator goes on dialing
+// it when it is dead.
+func committedOffsets(t *testing.T, c *embedded.Cluster, topic, group string) map[int32]int64 {
 	t.Helper()
+	cl := client(t, c)
 	req := kmsg.NewPtrOffsetFetchRequest()
 	req.Group = group
 	g := kmsg.NewOffsetFetchRequestGroup()
 	g.Group = group
 	req.Groups = append(req.Groups, g)
-	resp, err := req.RequestWith(within(t), cl)
-	if err == nil {
-		err = kerr.ErrorForCode(resp.Groups[0].ErrorCode)
+	ctx := within(t)
+	resp, err := req.RequestWith(ctx, cl)
+	for ; err != nil; resp, err = req.RequestWith(ctx, cl) {
+		// The one that it knows as the coordinator may be dead.
+		if ctx.Err() != nil {
+			t.Fatalf("fetch offsets of %s: %v", group, err)
+		}
+		time.Sleep(10 * time.Millisecond)
 	}
-	if err != nil {
+	if err := kerr.ErrorForCode(resp.Groups[0].ErrorCode); err != nil {
 		t.Fatalf("fetch offsets of %s: %v", group, err)
 	}
 	all := map[int32]int64{}
@@ -317,25 +331,54 @@ func (h saramaHandler) ConsumeClaim(s sarama.ConsumerGroupSession, claim sarama.
 	}
 }
 
-// javaMember is Kafka's own consumer, in a process for each member.
-func javaMember(t *testing.T, c *embedded.Cluster, l *ledger, topic, group, name string) func() {
-	cmd := kafkatest.Program(t, kafkatest.DefaultVersion, "testdata/Consume.java", c.Bootstrap(), topic, group, name)
-	lines := startProgram(t, cmd, func(line string) {
+// javaMembers are those of Kafka's own consumer, in one Java machine.
+func javaMembers(t *testing.T, c *embedded.Cluster, l *ledger, topic, group string) (member groupMember, end func()) {
+	said := make(chan string, 10)
+	cmd := kafkatest.Program(t, kafkatest.DefaultVersion, "testdata/Consume.java", c.Bootstrap(), topic, group)
+	p := startProgram(t, cmd, func(line string) {
 		f := strings.Fields(line)
-		if len(f) < 3 {
-			t.Errorf("%s says %q", name, line)
+		if len(f) != 5 {
+			t.Errorf("the members say %q", line)
 			return
 		}
-		partition, _ := strconv.Atoi(f[1])
-		offset, _ := strconv.ParseInt(f[2], 10, 64)
+		partition, _ := strconv.Atoi(f[2])
+		offset, _ := strconv.ParseInt(f[3], 10, 64)
 		switch f[0] {
 		case "read":
-			l.got(name, int32(partition), offset, f[3])
+			l.got(f[1], int32(partition), offset, f[4])
 		case "committed":
 			l.committed(int32(partition), offset)
+		default:
+			said <- f[0] + " " + f[1]
 		}
 	})
-	return lines.stop
+	await := func(want string) {
+		t.Helper()
+		select {
+		case got := <-said:
+			if got != want {
+				t.Fatalf("the members say %q, want %q", got, want)
+			}
+		case <-p.ended:
+			t.Fatalf("the members have ended\n%s", p.err.String())
+		case <-time.After(3 * hang): // a Java machine starts, on a machine that may be busy
+			t.Fatalf("the members do not say %q\n%s", want, p.err.String())
+		}
+	}
+	await("ready -")
+	member = func(t *testing.T, _ *embedded.Cluster, _ *ledger, _, _, name string) func() {
+		t.Helper()
+		if _, err := fmt.Fprintln(p.stdin, "start", name); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			if _, err := fmt.Fprintln(p.stdin, "stop", name); err != nil {
+				t.Fatal(err)
+			}
+			await("stopped " + name)
+		}
+	}
+	return member, p.stop
 }
 
 // program is a Java program that ends when its input does.
@@ -378,7 +421,8 @@ func (p *program) stop() {
 	p.once.Do(func() {
 		_ = p.stdin.Close()
 		<-p.ended
-		if err := p.cmd.Wait(); err != nil {
+		// A test that fails ends its programs itself, by its context.
+		if err := p.cmd.Wait(); err != nil && p.t.Context().Err() == nil {
 			p.t.Errorf("%s: %v\n%s", p.cmd.Args[len(p.cmd.Args)-1], err, p.err.String())
 		}
 	})
@@ -514,7 +558,9 @@ func TestConsumerGroupsTool(t *testing.T) {
 	w := startWorkload(t, cl, topic)
 	l := newLedger(t)
 	stop := franzMember(t, c, l, topic, group, "worker")
-	l.await(100, 1)
+	w.goOn(500)
+	w.end(c)
+	l.await(len(w.acked), 1)
 
 	out := make(chan string, 10_000)
 	cmd := kafkatest.Program(t, kafkatest.DefaultVersion, "testdata/GroupTool.java", "--bootstrap-server", c.Bootstrap())
@@ -576,17 +622,17 @@ func TestConsumerGroupsTool(t *testing.T) {
 	ok([]string{"Empty"}, "--describe", "--group", group, "--state")
 	// Its coordinator goes in between.
 	id := coordinatorOf(t, cl, group)
-	before := committedOffsets(t, cl, topic, group)
+	before := committedOffsets(t, c, topic, group)
 	c.Broker(id).Kill()
 	ok([]string{topic}, "--describe", "--group", group)
-	if after := committedOffsets(t, cl, topic, group); fmt.Sprint(after) != fmt.Sprint(before) {
+	if after := committedOffsets(t, c, topic, group); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Errorf("committed offsets are %v with a new coordinator, %v with the old one", after, before)
 	}
 	if err := c.Broker(id).Restart(within(t)); err != nil {
 		t.Fatal(err)
 	}
 	ok([]string{topic}, "--reset-offsets", "--group", group, "--topic", topic, "--to-offset", "3", "--execute")
-	for partition, next := range committedOffsets(t, cl, topic, group) {
+	for partition, next := range committedOffsets(t, c, topic, group) {
 		if next != 3 {
 			t.Errorf("partition %d is at %d after a reset to 3", partition, next)
 		}
@@ -598,5 +644,4 @@ func TestConsumerGroupsTool(t *testing.T) {
 		t.Errorf("a deleted group is listed:\n%s", text)
 	}
 	p.stop()
-	w.end(c)
 }

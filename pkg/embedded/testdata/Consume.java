@@ -1,4 +1,7 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -11,13 +14,50 @@ import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-/** A member of a classic group that tells what it reads and commits, until its input ends. */
+/** Members of a classic group that tell what they read and commit. Input: start NAME, stop NAME. */
 public class Consume {
+    static String bootstrap, topic, group;
+
     public static void main(String[] args) throws Exception {
-        String topic = args[1], name = args[3];
+        bootstrap = args[0];
+        topic = args[1];
+        group = args[2];
+        Map<String, AtomicBoolean> ends = new HashMap<>();
+        Map<String, Thread> members = new HashMap<>();
+        say("ready - 0 0 -");
+        BufferedReader in = new BufferedReader(new InputStreamReader(System.in));
+        for (String line = in.readLine(); line != null; line = in.readLine()) {
+            String[] words = line.split(" ");
+            String name = words[1];
+            if (words[0].equals("start")) {
+                AtomicBoolean end = new AtomicBoolean();
+                Thread t = new Thread(() -> consume(name, end));
+                ends.put(name, end);
+                members.put(name, t);
+                t.start();
+            } else {
+                ends.get(name).set(true);
+                members.remove(name).join();
+                say("stopped " + name + " 0 0 -");
+            }
+        }
+        for (AtomicBoolean end : ends.values()) {
+            end.set(true);
+        }
+        for (Thread t : members.values()) {
+            t.join();
+        }
+    }
+
+    static synchronized void say(String line) {
+        System.out.println(line);
+        System.out.flush();
+    }
+
+    static void consume(String name, AtomicBoolean end) {
         Properties p = new Properties();
-        p.put("bootstrap.servers", args[0]);
-        p.put("group.id", args[2]);
+        p.put("bootstrap.servers", bootstrap);
+        p.put("group.id", group);
         p.put("client.id", name);
         p.put("group.protocol", "classic");
         p.put("auto.offset.reset", "earliest");
@@ -29,27 +69,15 @@ public class Consume {
         if (name.startsWith("static-")) {
             p.put("group.instance.id", name);
         }
-        AtomicBoolean ended = new AtomicBoolean();
-        Thread input = new Thread(() -> {
-            try {
-                while (System.in.read() >= 0) { }
-            } catch (java.io.IOException e) {
-                // It has ended as well.
-            }
-            ended.set(true);
-        });
-        input.setDaemon(true);
-        input.start();
         try (KafkaConsumer<String, String> c = new KafkaConsumer<>(p, new StringDeserializer(), new StringDeserializer())) {
             c.subscribe(List.of(topic));
-            while (!ended.get()) {
+            while (!end.get()) {
                 ConsumerRecords<String, String> records = c.poll(Duration.ofMillis(50));
-                Map<TopicPartition, OffsetAndMetadata> next = new java.util.HashMap<>();
+                Map<TopicPartition, OffsetAndMetadata> next = new HashMap<>();
                 for (ConsumerRecord<String, String> r : records) {
-                    System.out.println("read " + r.partition() + " " + r.offset() + " " + r.key());
+                    say("read " + name + " " + r.partition() + " " + r.offset() + " " + r.key());
                     next.put(new TopicPartition(topic, r.partition()), new OffsetAndMetadata(r.offset() + 1));
                 }
-                System.out.flush();
                 if (next.isEmpty()) {
                     continue;
                 }
@@ -59,8 +87,7 @@ public class Consume {
                     System.err.println(name + ": " + e);
                     continue;
                 }
-                next.forEach((tp, o) -> System.out.println("committed " + tp.partition() + " " + o.offset()));
-                System.out.flush();
+                next.forEach((tp, o) -> say("committed " + name + " " + tp.partition() + " " + o.offset() + " -"));
             }
         }
     }

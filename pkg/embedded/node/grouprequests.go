@@ -29,6 +29,21 @@ func (n *Node) coordinatorOf(id string) (*coordinator, group.Code) {
 	return p.coordinator, group.None
 }
 
+// groupOf is the group that a member's request is about.
+func groupOf(req kmsg.Request) string {
+	switch req := req.(type) {
+	case *kmsg.JoinGroupRequest:
+		return req.Group
+	case *kmsg.SyncGroupRequest:
+		return req.Group
+	case *kmsg.HeartbeatRequest:
+		return req.Group
+	case *kmsg.LeaveGroupRequest:
+		return req.Group
+	}
+	return ""
+}
+
 // askGroup hands a request about one group to its coordinator.
 func (n *Node) askGroup(in machine.Request, id string) {
 	c, code := n.coordinatorOf(id)

@@ -56,14 +56,8 @@ func (n *Node) request(in machine.Request) {
 		n.deleteRecords(in.Token, req)
 	case *kmsg.FindCoordinatorRequest:
 		n.findCoordinator(in.Token, req)
-	case *kmsg.JoinGroupRequest:
-		n.askGroup(in, req.Group)
-	case *kmsg.SyncGroupRequest:
-		n.askGroup(in, req.Group)
-	case *kmsg.HeartbeatRequest:
-		n.askGroup(in, req.Group)
-	case *kmsg.LeaveGroupRequest:
-		n.askGroup(in, req.Group)
+	case *kmsg.JoinGroupRequest, *kmsg.SyncGroupRequest, *kmsg.HeartbeatRequest, *kmsg.LeaveGroupRequest:
+		n.askGroup(in, groupOf(req))
 	case *kmsg.OffsetCommitRequest:
 		n.commitOffsets(in, req)
 	case *kmsg.OffsetFetchRequest:

@@ -49,6 +49,33 @@ func TestCutToHWWithoutEpochs(t *testing.T) {
 	}
 }
 
+// TestAnswerToAnOlderQuestion: an answer that is late, to what was asked before the epoch
+// or the log moved, moves nothing; the one that is waited for does.
+func TestAnswerToAnOlderQuestion(t *testing.T) {
+	t.Parallel()
+	w := newWorld(2, Settings{MinISR: 1})
+	cfg := w.cfg
+	cfg.Self, cfg.Brokers = 2, w
+	r := New(&cfg, w.settings, Log{End: 7, HW: 3, Epochs: logstate.NewEpochs([]logstate.EpochStart{{Epoch: 0, Start: 0}})})
+	r.Step(0, Partition{LeaderEpoch: 4, Leader: 1, Replicas: []BrokerID{1, 2}, ISR: []BrokerID{1, 2}}, nil)
+	asked := FetchPosition{Offset: 7, LeaderEpoch: 4, LastFetchedEpoch: 0}
+	answer := func(asked FetchPosition) []Effect {
+		return r.Step(1, FetchResponse{Position: asked, HW: 7, Diverging: logstate.UndefinedEnd}, nil)
+	}
+	for _, older := range []FetchPosition{
+		{Offset: 5, LeaderEpoch: 4, LastFetchedEpoch: 0},
+		{Offset: 7, LeaderEpoch: 3, LastFetchedEpoch: 0},
+		{Offset: 7, LeaderEpoch: 4, LastFetchedEpoch: -1},
+	} {
+		if effects := answer(older); len(effects) > 0 || r.Status().HW != 3 {
+			t.Errorf("%+v is not what was asked: %+v, HW %d", older, effects, r.Status().HW)
+		}
+	}
+	if answer(asked); r.Status().HW != 7 {
+		t.Errorf("HW %d, want the leader's 7", r.Status().HW)
+	}
+}
+
 // TestNew: the HW of a checkpoint is within the log (Partition.createLog).
 func TestNew(t *testing.T) {
 	t.Parallel()

@@ -223,17 +223,23 @@ func get(b *testing.B, url string, zipped bool) []byte {
 // peakMiB is the largest resident set of a process that still runs.
 func peakMiB(b *testing.B, pid int) float64 {
 	b.Helper()
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	return status(b, pid, "VmHWM:") / 1024
+}
+
+// status is a figure of a process's status, in KiB.
+func status(b *testing.B, pid int, name string) float64 {
+	b.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		b.Skip(err)
 	}
-	for line := range strings.Lines(string(status)) {
-		if kib, ok := strings.CutPrefix(line, "VmHWM:"); ok {
+	for line := range strings.Lines(string(text)) {
+		if kib, ok := strings.CutPrefix(line, name); ok {
 			n, err := strconv.ParseFloat(strings.Fields(kib)[0], 64)
 			if err != nil {
 				b.Fatal(err)
 			}
-			return n / 1024
+			return n
 		}
 	}
 	return 0

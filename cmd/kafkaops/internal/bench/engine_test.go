@@ -1,0 +1,236 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/internal/kafkatest"
+	"github.com/kafkaops/kafkaops/internal/load"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+)
+
+// BenchmarkEngine runs the embedded engine beside a real Kafka: three brokers each,
+// on the same disk, the same client. The ratio decides, not the figure.
+//
+//	start        from the process to three brokers that answer: 1/100 of Kafka's time
+//	resident     at rest: 1/20
+//	sync         one record at a time, RF 3, acks=all, p50: 1/2
+//	throughput   1 KiB records, RF 3, acks=all: 1.5 times
+//	cpu/MiB      of the brokers meanwhile: 1/2
+//
+// Kafka is warmed up by half a million records first; its Java machines have the
+// flags of its own start scripts for that.
+func BenchmarkEngine(b *testing.B) {
+	dir := sameDisk(b)
+	for b.Loop() {
+		kafka, engine := newFigures("Kafka"), newFigures("engine")
+		func() {
+			s := startKafka(b, kafka)
+			defer s.close(b)
+			writes(b, s, kafka)
+		}()
+		for range 5 {
+			s := startEngine(b, dir(), engine)
+			s.close(b)
+			engine.add("close-ms", s.closed)
+		}
+		func() {
+			s := startEngine(b, dir(), engine)
+			defer s.close(b)
+			writes(b, s, engine)
+		}()
+		report(b, kafka, engine, "start-ms", "resident-MiB", "sync-p50-us", "sync-p99-us", "MiB/s", "cpu-ms/MiB", "close-ms")
+	}
+}
+
+// BenchmarkEngineMany makes 5,000 partitions of RF 3 on each, in at most 1/5 of
+// Kafka's time on the engine, and lets them idle: at most 5 % of a core, 300 MiB.
+func BenchmarkEngineMany(b *testing.B) {
+	dir := sameDisk(b)
+	for b.Loop() {
+		kafka, engine := newFigures("Kafka"), newFigures("engine")
+		func() {
+			s := startKafka(b, kafka)
+			defer s.close(b)
+			many(b, s, kafka)
+		}()
+		func() {
+			s := startEngine(b, dir(), engine)
+			defer s.close(b)
+			many(b, s, engine)
+		}()
+		report(b, kafka, engine, "create-ms", "idle-core-%", "idle-MiB")
+	}
+}
+
+// side is one of the two, running.
+type side struct {
+	bootstrap []string
+	pids      []int
+	stop      func(b *testing.B)
+	closed    float64 // ms
+}
+
+func (s *side) close(b *testing.B) {
+	began := time.Now()
+	s.stop(b)
+	s.closed = ms(time.Since(began))
+}
+
+// startKafka starts three brokers with the flags of kafka-server-start.sh.
+func startKafka(b *testing.B, f *figuresOf) *side {
+	b.Helper()
+	cluster.End() // the other benchmarks' takes memory
+	began := time.Now()
+	c := kafkatest.Start(b, kafkatest.Options{Brokers: 3, HeapMB: 1024, JVM: func(int32) []string {
+		return []string{
+			"-server", "-XX:-UseSerialGC", "-XX:+UseG1GC", "-XX:TieredStopAtLevel=4",
+			"-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35", "-XX:+ExplicitGCInvokesConcurrent",
+		}
+	}})
+	f.add("start-ms", ms(time.Since(began)))
+	s := &side{bootstrap: c.Bootstrap(), pids: c.PIDs(), stop: func(b *testing.B) {
+		for _, id := range c.Brokers() {
+			c.Kill(b, id)
+		}
+	}}
+	time.Sleep(2 * time.Second)
+	f.add("resident-MiB", residentMiB(b, s.pids))
+	return s
+}
+
+// writes measures what a producer sees.
+func writes(b *testing.B, s *side, f *figuresOf) {
+	b.Helper()
+	const records, size = 200_000, 1024
+	createTopics(b, s, "bench", 1, 6)
+	createTopics(b, s, "bench-sync", 1, 1)
+	all := load.Options{Topic: "bench-0", Partition: load.AnyPartition, Acks: load.AcksAll, RecordBytes: size, Linger: 5 * time.Millisecond}
+	produce(b, s, all, 500_000) // warm
+	for range 5 {
+		cpu := cpuMs(b, s.pids)
+		stats := produce(b, s, all, records)
+		mib := stats.BytesPerSecond() / (1 << 20)
+		f.add("MiB/s", mib)
+		f.add("cpu-ms/MiB", (cpuMs(b, s.pids)-cpu)/(records*size/(1<<20)))
+	}
+	for range 5 {
+		took := oneAtATime(b, s, "bench-sync-0", 2000)
+		f.add("sync-p50-us", float64(took[len(took)/2].Microseconds()))
+		f.add("sync-p99-us", float64(took[len(took)*99/100].Microseconds()))
+	}
+}
+
+func produce(b *testing.B, s *side, o load.Options, records int64) load.Stats {
+	b.Helper()
+	o.Records = records
+	p, err := load.StartProducer(connect.Config{Bootstrap: s.bootstrap}, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(b.Context(), 2*time.Minute)
+	defer cancel()
+	select {
+	case <-p.Sent():
+	case <-ctx.Done():
+	}
+	stats := p.Stop(ctx)
+	if stats.Acknowledged != records {
+		b.Fatalf("%d of %d records acknowledged: %+v", stats.Acknowledged, records, stats)
+	}
+	return stats
+}
+
+// oneAtATime writes records of 100 bytes, each after the answer to the one before,
+// and returns the times, sorted.
+func oneAtATime(b *testing.B, s *side, topic string, records int) []time.Duration {
+	b.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(s.bootstrap...), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer cl.Close()
+	var took []time.Duration
+	for i := range records + 100 {
+		began := time.Now()
+		if err := cl.ProduceSync(b.Context(), &kgo.Record{Value: make([]byte, 100)}).FirstErr(); err != nil {
+			b.Fatal(err)
+		}
+		if i >= 100 { // the first ones find the leader
+			took = append(took, time.Since(began))
+		}
+	}
+	slices.Sort(took)
+	return took
+}
+
+// many makes the partitions, and looks at what they cost at rest.
+func many(b *testing.B, s *side, f *figuresOf) {
+	b.Helper()
+	const topics, partitions = 50, 100
+	began := time.Now()
+	createTopics(b, s, "many", topics, partitions)
+	f.add("create-ms", ms(time.Since(began)))
+	time.Sleep(10 * time.Second)
+	const idle = 20 * time.Second
+	cpu := cpuMs(b, s.pids)
+	time.Sleep(idle)
+	f.add("idle-core-%", 100*(cpuMs(b, s.pids)-cpu)/ms(idle))
+	f.add("idle-MiB", residentMiB(b, s.pids))
+}
+
+// createTopics makes topics of RF 3, and waits until each broker knows a leader
+// and a full ISR of every partition.
+func createTopics(b *testing.B, s *side, prefix string, topics int, partitions int32) {
+	b.Helper()
+	cl, err := kgo.NewClient(kgo.SeedBrokers(s.bootstrap...), kgo.RequestTimeoutOverhead(time.Minute))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer cl.Close()
+	req := kmsg.NewPtrCreateTopicsRequest()
+	req.TimeoutMillis = 60_000
+	for i := range topics {
+		t := kmsg.NewCreateTopicsRequestTopic()
+		t.Topic, t.NumPartitions, t.ReplicationFactor = fmt.Sprintf("%s-%d", prefix, i), partitions, 3
+		req.Topics = append(req.Topics, t)
+	}
+	resp, err := req.RequestWith(b.Context(), cl)
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, t := range resp.Topics {
+		if t.ErrorCode != 0 {
+			b.Fatalf("create %s: error %d", t.Topic, t.ErrorCode)
+		}
+	}
+	kafkatest.Eventually(b, 3*time.Minute, func() error { return known(b.Context(), cl, prefix, topics*int(partitions)) })
+}
+
+func known(ctx context.Context, cl *kgo.Client, prefix string, partitions int) error {
+	for _, broker := range cl.SeedBrokers() {
+		resp, err := kmsg.NewPtrMetadataRequest().RequestWith(ctx, broker)
+		if err != nil {
+			return err
+		}
+		whole := 0
+		for _, t := range resp.Topics {
+			for _, p := range t.Partitions {
+				if strings.HasPrefix(*t.Topic, prefix+"-") && p.Leader >= 0 && len(p.ISR) == 3 {
+					whole++
+				}
+			}
+		}
+		if whole < partitions {
+			return fmt.Errorf("a broker knows %d of %d partitions", whole, partitions)
+		}
+	}
+	return nil
+}

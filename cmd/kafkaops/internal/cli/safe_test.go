@@ -51,6 +51,12 @@ var safeLines = map[string][]string{
 	"completion": {""}, "completion bash": {""}, "completion fish": {""}, "completion powershell": {""}, "completion zsh": {""},
 }
 
+// ownCluster: a command for clusters that kafkaops itself runs, which it reaches by
+// their control socket and their own addresses. It takes no other's.
+func ownCluster(command string) bool {
+	return command == "demo" || command == "cluster" || strings.HasPrefix(command, "cluster ")
+}
+
 // reads are the only requests that kafkaops may send: none of them changes a
 // cluster. FindCoordinator is not among them: it creates __consumer_offsets.
 var reads = map[kmsg.Key]bool{
@@ -65,7 +71,7 @@ var reads = map[kmsg.Key]bool{
 func TestSafeOverTheWire(t *testing.T) {
 	t.Parallel()
 	for _, cmd := range commands(t) {
-		if len(safeLines[pathOf(cmd)]) == 0 {
+		if len(safeLines[pathOf(cmd)]) == 0 && !ownCluster(pathOf(cmd)) {
 			t.Errorf("kafkaops %s is not run here: add it to safeLines", pathOf(cmd))
 		}
 	}

@@ -43,18 +43,11 @@ func (n *Node) incrementalAlterConfigs(token machine.Token, req *kmsg.Incrementa
 		refused.Resources = append(refused.Resources, out)
 		return true
 	})
-	switch {
-	case len(refused.Resources) == 0:
-		n.send(machine.Controller, req, forwarded{token})
-	case len(req.Resources) == 0:
-		n.reply(token, refused)
-	default:
-		n.send(machine.Controller, req, partlyForwarded{forwarded{token}, func(body kmsg.Response) {
-			if resp, ok := body.(*kmsg.IncrementalAlterConfigsResponse); ok {
-				resp.Resources = append(resp.Resources, refused.Resources...)
-			}
-		}})
-	}
+	n.sendOn(token, req, len(req.Resources), refused, len(refused.Resources), func(body kmsg.Response) {
+		if resp, ok := body.(*kmsg.IncrementalAlterConfigsResponse); ok {
+			resp.Resources = append(resp.Resources, refused.Resources...)
+		}
+	})
 }
 
 // alterConfigs is the same for the older request.
@@ -72,17 +65,23 @@ func (n *Node) alterConfigs(token machine.Token, req *kmsg.AlterConfigsRequest) 
 		refused.Resources = append(refused.Resources, out)
 		return true
 	})
+	n.sendOn(token, req, len(req.Resources), refused, len(refused.Resources), func(body kmsg.Response) {
+		if resp, ok := body.(*kmsg.AlterConfigsResponse); ok {
+			resp.Resources = append(resp.Resources, refused.Resources...)
+		}
+	})
+}
+
+// sendOn sends what is left of a request to the controller, if anything is. What was
+// refused here is the whole answer then, or merge puts it into the controller's.
+func (n *Node) sendOn(token machine.Token, left kmsg.Request, leftOnes int, refused kmsg.Response, refusedOnes int, merge func(kmsg.Response)) {
 	switch {
-	case len(refused.Resources) == 0:
-		n.send(machine.Controller, req, forwarded{token})
-	case len(req.Resources) == 0:
+	case refusedOnes == 0:
+		n.send(machine.Controller, left, forwarded{token})
+	case leftOnes == 0:
 		n.reply(token, refused)
 	default:
-		n.send(machine.Controller, req, partlyForwarded{forwarded{token}, func(body kmsg.Response) {
-			if resp, ok := body.(*kmsg.AlterConfigsResponse); ok {
-				resp.Resources = append(resp.Resources, refused.Resources...)
-			}
-		}})
+		n.send(machine.Controller, left, partlyForwarded{forwarded{token}, merge})
 	}
 }
 

@@ -1,24 +1,12 @@
 package local
 
-import (
-	"net"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
-
-// peerUser is the user at the other end of a unix socket; false where the system
-// does not tell.
-func peerUser(conn *net.UnixConn) (uid int, ok bool) {
-	raw, err := conn.SyscallConn()
+// userOf is who has the other end of a socket.
+func userOf(fd int) (uid int, err error) {
+	cred, err := unix.GetsockoptXucred(fd, unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
 	if err != nil {
-		return 0, false
+		return 0, err
 	}
-	var cred *unix.Xucred
-	err = raw.Control(func(fd uintptr) {
-		cred, err = unix.GetsockoptXucred(int(fd), unix.SOL_LOCAL, unix.LOCAL_PEERCRED)
-	})
-	if err != nil || cred == nil {
-		return 0, false
-	}
-	return int(cred.Uid), true
+	return int(cred.Uid), nil
 }

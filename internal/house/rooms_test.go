@@ -61,13 +61,14 @@ var rooms = []room{
 	{dir: "pkg/embedded/configs", ours: []string{"internal/kraft", "pkg/embedded/metadata"}, pure: true},
 	{dir: "pkg/embedded/replica", ours: []string{"internal/isrrule", "pkg/embedded/logstate", "pkg/embedded/record"}, pure: true},
 	{dir: "pkg/embedded/controller", ours: []string{"internal/kraft", "pkg/embedded/metadata"}, pure: true},
-	{dir: "pkg/embedded/group", ours: []string{"pkg/embedded/record"}, pure: true},
+	{dir: "pkg/embedded/timers", pure: true},
+	{dir: "pkg/embedded/group", ours: []string{"pkg/embedded/record", "pkg/embedded/timers"}, pure: true},
 	{dir: "pkg/embedded/txn", ours: []string{"pkg/embedded/record"}, pure: true},
 	{dir: "pkg/embedded/machine", pure: true},
 	{dir: "pkg/embedded/node", ours: []string{
 		"internal/kraft", "pkg/embedded/configs", "pkg/embedded/group", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",
-		"pkg/embedded/record", "pkg/embedded/replica", "pkg/embedded/storage", "pkg/embedded/txn", "pkg/embedded/vfs",
-		"pkg/embedded/wire",
+		"pkg/embedded/record", "pkg/embedded/replica", "pkg/embedded/storage", "pkg/embedded/timers", "pkg/embedded/txn",
+		"pkg/embedded/vfs", "pkg/embedded/wire",
 	}, pure: true},
 	{dir: "pkg/embedded/quorum", ours: []string{
 		"internal/kraft", "pkg/embedded/configs", "pkg/embedded/controller", "pkg/embedded/logstate", "pkg/embedded/machine", "pkg/embedded/metadata",

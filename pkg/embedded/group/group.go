@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/timers"
 )
 
 // consumerProtocol is the protocol type whose subscriptions the coordinator reads.
@@ -23,7 +25,7 @@ type group struct {
 	// members are in the order in which they came.
 	members []*member
 	// pending are ids that were given out and have not joined yet (KIP-394).
-	pending map[string]*timer
+	pending map[string]*timers.Timer
 	// static are member ids by group instance id.
 	static map[string]string
 
@@ -34,12 +36,12 @@ type group struct {
 
 	// newMemberAdded: the first rebalance may wait longer.
 	newMemberAdded       bool
-	joinTimer, syncTimer timer
+	joinTimer, syncTimer timers.Timer
 }
 
 func newGroup(id string, wallMs int64) *group {
 	return &group{
-		id: id, state: Empty, previous: Dead, stateMs: wallMs, pending: map[string]*timer{}, static: map[string]string{},
+		id: id, state: Empty, previous: Dead, stateMs: wallMs, pending: map[string]*timers.Timer{}, static: map[string]string{},
 	}
 }
 

@@ -2,6 +2,8 @@ package group
 
 import (
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/timers"
 )
 
 // Versions of JoinGroup from which on something is so.
@@ -82,8 +84,8 @@ func (s *Shard) joinNew(in Request, req *kmsg.JoinGroupRequest, g *group) {
 		s.addMember(in, req, g, id)
 		return
 	}
-	t := &timer{}
-	t.ring = func() { s.pendingExpired(g, id) }
+	t := &timers.Timer{}
+	t.Ring = func() { s.pendingExpired(g, id) }
 	g.pending[id] = t
 	s.after(t, int64(req.SessionTimeoutMillis))
 	s.refuseJoin(in, req, id, MemberIDRequired)
@@ -143,7 +145,7 @@ func (s *Shard) addMember(in Request, req *kmsg.JoinGroupRequest, g *group, id s
 		rebalanceTimeoutMs: req.RebalanceTimeoutMillis, sessionTimeoutMs: req.SessionTimeoutMillis,
 		joining: &waiting{in.Token, req}, isNew: true,
 	}
-	m.session.ring = func() { s.sessionExpired(g, m) }
+	m.session.Ring = func() { s.sessionExpired(g, m) }
 	if g.state == PreparingRebalance && g.previous == Empty {
 		g.newMemberAdded = true
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/timers"
 )
 
 // member is one of a group (ClassicGroupMember).
@@ -25,7 +27,7 @@ type member struct {
 	isNew bool
 	// pendingSync: its SyncGroup of this generation has not come.
 	pendingSync bool
-	session     timer
+	session     timers.Timer
 }
 
 // waiting is a request whose answer comes later.

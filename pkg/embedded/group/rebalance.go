@@ -21,7 +21,7 @@ func (s *Shard) prepareRebalance(g *group) {
 	for _, m := range g.members {
 		m.pendingSync = false
 	}
-	s.timers.clear(&g.syncTimer)
+	s.timers.Clear(&g.syncTimer)
 	first := g.state == Empty
 	g.become(PreparingRebalance, s.now.WallMs)
 	if first {
@@ -37,14 +37,14 @@ func (s *Shard) prepareRebalance(g *group) {
 }
 
 func (s *Shard) completeLater(g *group, ms int64) {
-	g.joinTimer.ring = func() { s.completeJoin(g) }
+	g.joinTimer.Ring = func() { s.completeJoin(g) }
 	s.after(&g.joinTimer, ms)
 }
 
 // extend waits for delay ms of a first rebalance, and again for as long as members
 // come and there is time (GroupMetadataManager.tryCompleteInitialRebalanceElseSchedule).
 func (s *Shard) extend(g *group, waitMs, delayMs, remainingMs int64) {
-	g.joinTimer.ring = func() {
+	g.joinTimer.Ring = func() {
 		if !g.newMemberAdded || remainingMs == 0 {
 			s.completeJoin(g)
 			return
@@ -54,7 +54,7 @@ func (s *Shard) extend(g *group, waitMs, delayMs, remainingMs int64) {
 	}
 	// With a delay of 0 it is due with the next tick, not within this step: members
 	// that join at once join together, as Kafka's timer thread lets them.
-	s.timers.set(&g.joinTimer, s.now.MonoMs+waitMs)
+	s.timers.Set(&g.joinTimer, s.now.MonoMs+waitMs)
 }
 
 // maybeComplete ends the joining when all have joined (maybeCompleteJoinPhase).
@@ -67,7 +67,7 @@ func (s *Shard) maybeComplete(g *group) {
 // completeJoin begins the next generation with those who have joined, and static
 // members, whose session decides (GroupMetadataManager.completeClassicGroupJoin).
 func (s *Shard) completeJoin(g *group) {
-	s.timers.clear(&g.joinTimer)
+	s.timers.Clear(&g.joinTimer)
 	for i := len(g.members) - 1; i >= 0; i-- {
 		if m := g.members[i]; m.joining == nil && m.instance == nil {
 			s.remove(g, m)
@@ -94,7 +94,7 @@ func (s *Shard) completeJoin(g *group) {
 		m.pendingSync = true
 	}
 	generation := g.generation
-	g.syncTimer.ring = func() { s.syncExpired(g, generation) }
+	g.syncTimer.Ring = func() { s.syncExpired(g, generation) }
 	s.after(&g.syncTimer, g.rebalanceTimeoutMs())
 }
 
@@ -117,7 +117,7 @@ func (s *Shard) syncExpired(g *group, generation int32) {
 
 // remove takes a member out, answers its requests and stops its session.
 func (s *Shard) remove(g *group, m *member) {
-	s.timers.clear(&m.session)
+	s.timers.Clear(&m.session)
 	s.joinFailed(m, "", UnknownMemberID)
 	s.syncFailed(m, UnknownMemberID)
 	g.without(m)
@@ -125,7 +125,7 @@ func (s *Shard) remove(g *group, m *member) {
 
 func (s *Shard) forgetPending(g *group, id string) {
 	if t, ok := g.pending[id]; ok {
-		s.timers.clear(t)
+		s.timers.Clear(t)
 		delete(g.pending, id)
 	}
 }

@@ -120,10 +120,10 @@ func (s *Shard) drop(id string) {
 		s.remove(g, g.members[0])
 	}
 	for _, t := range g.pending {
-		s.timers.clear(t) // in any order: what is cleared does not ring
+		s.timers.Clear(t) // in any order: what is cleared does not ring
 	}
-	s.timers.clear(&g.joinTimer)
-	s.timers.clear(&g.syncTimer)
+	s.timers.Clear(&g.joinTimer)
+	s.timers.Clear(&g.syncTimer)
 	delete(s.groups, id)
 }
 
@@ -209,7 +209,7 @@ func (s *Shard) loaded(id string, v *kmsg.GroupMetadataValue) *group {
 			p.Name, p.Metadata = *v.Protocol, in.Subscription
 			m.protocols = append(m.protocols, p)
 		}
-		m.session.ring = func() { s.sessionExpired(g, m) }
+		m.session.Ring = func() { s.sessionExpired(g, m) }
 		g.add(m)
 	}
 	if v.Leader != nil {

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/timers"
 )
 
 // Config is what all shards of a broker share, by Kafka's names. It must not change.
@@ -26,6 +28,9 @@ type Config struct {
 // (GroupCoordinatorConfig.classicGroupNewMemberJoinTimeoutMs).
 const newMemberJoinMs int64 = 5 * 60 * 1000
 
+// Never is a deadline that does not come.
+const Never = timers.Never
+
 // Shard is the coordinator of the groups of one partition of __consumer_offsets
 // (GroupCoordinatorShard). It is changed by Load, Activate, Step and Close alone.
 type Shard struct {
@@ -36,8 +41,8 @@ type Shard struct {
 	// written is what the log says, committed what it says below the HW.
 	written, committed offsets
 	writes             writes
-	timers             timers
-	cleanup            timer
+	timers             timers.Queue
+	cleanup            timers.Timer
 	active, closed     bool
 
 	// During a step only.
@@ -66,7 +71,7 @@ func (s *Shard) Activate(now Time, out []Effect) []Effect {
 			s.prepareRebalance(g)
 		}
 	}
-	s.cleanup.ring = func() {
+	s.cleanup.Ring = func() {
 		s.after(&s.cleanup, s.cfg.RetentionCheckMs)
 		s.expireOffsets()
 	}
@@ -97,7 +102,7 @@ func (s *Shard) Step(now Time, in Input, out []Effect) []Effect {
 	case TopicsDeleted:
 		s.topicsDeleted(in.Topics)
 	case Tick:
-		s.timers.ring(now.MonoMs)
+		s.timers.Ring(now.MonoMs)
 	default:
 		panic(fmt.Sprintf("group: unknown input %T", in))
 	}
@@ -144,7 +149,7 @@ func (s *Shard) NextDeadline() int64 {
 	if !s.Active() {
 		return Never
 	}
-	return s.timers.nextMs()
+	return s.timers.NextMs()
 }
 
 func (s *Shard) end() []Effect {
@@ -159,7 +164,7 @@ func (s *Shard) notef(format string, args ...any) { s.emit(Note{Text: fmt.Sprint
 
 // after sets a timer, at least a ms from now: one that is due at once for ever would
 // never let a step end.
-func (s *Shard) after(t *timer, ms int64) { s.timers.set(t, s.now.MonoMs+max(ms, 1)) }
+func (s *Shard) after(t *timers.Timer, ms int64) { s.timers.Set(t, s.now.MonoMs+max(ms, 1)) }
 
 // ids are the groups in the order in which they are walked.
 func (s *Shard) ids() []string { return slices.Sorted(maps.Keys(s.groups)) }

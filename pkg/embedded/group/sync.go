@@ -52,7 +52,7 @@ func (s *Shard) synced(g *group, m *member) {
 			return
 		}
 	}
-	s.timers.clear(&g.syncTimer)
+	s.timers.Clear(&g.syncTimer)
 }
 
 // assign stores what the leader gives to whom. Who is given nothing gets an empty

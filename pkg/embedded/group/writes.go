@@ -1,6 +1,10 @@
 package group
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/kafkaops/kafkaops/pkg/embedded/timers"
+)
 
 // write is a batch on its way: ordered, then appended, then committed
 // (CoordinatorRuntime.CoordinatorWriteEvent).
@@ -26,12 +30,12 @@ type writes struct {
 	queue   []*write
 	lastID  uint64
 	hw      int64
-	timeout timer
+	timeout timers.Timer
 }
 
 func (ws *writes) begin(s *Shard) {
 	ws.s = s
-	ws.timeout.ring = ws.expire
+	ws.timeout.Ring = ws.expire
 }
 
 // write orders changes to be appended. done is told when they are committed, or why
@@ -184,9 +188,9 @@ func (ws *writes) watch() {
 	}
 	switch {
 	case at == Never:
-		ws.s.timers.clear(&ws.timeout)
-	case ws.timeout.pos == 0 || ws.timeout.atMs != at:
-		ws.s.timers.set(&ws.timeout, at)
+		ws.s.timers.Clear(&ws.timeout)
+	case !ws.timeout.IsSet() || ws.timeout.AtMs() != at:
+		ws.s.timers.Set(&ws.timeout, at)
 	}
 }
 

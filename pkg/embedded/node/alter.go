@@ -30,7 +30,7 @@ type sentProposal struct {
 }
 
 func (a *alterer) begin() {
-	a.pause.ring = func() { a.resting = false }
+	a.pause.Ring = func() { a.resting = false }
 }
 
 // propose takes a replica's proposal, instead of one that was not sent yet.

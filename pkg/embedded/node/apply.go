@@ -170,14 +170,14 @@ func (n *Node) host(t *metadata.Topic, id partitionID, meta replica.Partition) *
 		n.discard(old)
 	}
 	p := &partition{name: tp, id: id, lane: n.laneOf(tp), meta: meta, cfg: n.topicConfig(n.follow.image, t.Name)}
-	p.deadline.ring = func() {
+	p.deadline.Ring = func() {
 		n.step(p, replica.Tick{})
-		if p.deadline.pos > 0 && p.deadline.atMs <= n.now.Mono {
+		if p.deadline.IsSet() && p.deadline.AtMs() <= n.now.Mono {
 			// What is due still waits for the disk.
 			n.alarms.set(&p.deadline, n.now.Mono+1)
 		}
 	}
-	p.flush.ring = func() { n.maybeFlush(p) }
+	p.flush.Ring = func() { n.maybeFlush(p) }
 	n.hosted[tp], n.byID[id] = p, p
 	at, _ := slices.BinarySearchFunc(n.parts, p, comparePartitions)
 	n.parts = slices.Insert(n.parts, at, p)
@@ -237,8 +237,8 @@ func (n *Node) discard(p *partition) {
 	if p.coordinator != nil {
 		n.groupsGone(p.coordinator)
 	}
-	n.alarms.clear(&p.deadline)
-	n.alarms.clear(&p.flush)
+	n.alarms.Clear(&p.deadline)
+	n.alarms.Clear(&p.flush)
 	n.fetchStop(p)
 	n.alter.forget(p)
 	n.assign.forget(p)

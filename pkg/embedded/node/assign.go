@@ -27,7 +27,7 @@ const (
 )
 
 func (a *assigner) begin() {
-	a.pause.ring = func() { a.resting = false }
+	a.pause.Ring = func() { a.resting = false }
 }
 
 // look takes a partition whose log is there and whose directory in the metadata is

@@ -26,7 +26,7 @@ func (c *cleaner) begin(n *Node) {
 	if !n.cfg.cleanerEnabled {
 		return
 	}
-	c.wait.ring = func() { c.look(n) }
+	c.wait.Ring = func() { c.look(n) }
 	c.rest(n)
 }
 

@@ -215,7 +215,7 @@ func (n *Node) maybeFlush(p *partition) {
 	}
 	upTo, dueMs, ok := p.log.SyncDue()
 	if !ok {
-		n.alarms.clear(&p.flush)
+		n.alarms.Clear(&p.flush)
 		return
 	}
 	// The log knows the time of day, alarms the other clock.
@@ -224,7 +224,7 @@ func (n *Node) maybeFlush(p *partition) {
 		n.alarms.set(&p.flush, n.now.Mono+max(min(wait, p.cfg.flushMs), 1))
 		return
 	}
-	n.alarms.clear(&p.flush)
+	n.alarms.Clear(&p.flush)
 	p.flushing = true
 	n.run(syncLane(p), &flushOrder{p: p, upTo: upTo, wall: n.now.Wall})
 }

@@ -43,7 +43,7 @@
 //   - groups.go, groupload.go, grouprequests.go, findcoordinator.go: coordinators of groups
 //     (package group), where the offsets topic is led
 //   - clean.go: compaction
-//   - upkeep.go, alarm.go, config.go: timers and settings
+//   - upkeep.go, alarm.go (package timers), config.go: what is due when, and settings
 //
 // # What it does not do
 //

@@ -130,7 +130,7 @@ func (n *Node) handleFetch(token machine.Token, req *kmsg.FetchRequest) {
 	}
 	r.maxBytes = int(min(req.MaxBytes, n.cfg.fetchMaxBytesAllowed))
 	r.minBytes = min(int(req.MinBytes), r.maxBytes)
-	r.deadline.ring = func() {
+	r.deadline.Ring = func() {
 		r.expired = true
 		n.look(r)
 	}
@@ -301,7 +301,7 @@ func (n *Node) unpark(r *fetchRequest) {
 		return
 	}
 	r.parked = false
-	n.alarms.clear(&r.deadline)
+	n.alarms.Clear(&r.deadline)
 	if r.session != nil {
 		return
 	}

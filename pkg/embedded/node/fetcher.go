@@ -57,7 +57,7 @@ func (n *Node) fetcher(leader replica.BrokerID) *fetcher {
 	})
 	if !found {
 		f := &fetcher{leader: leader}
-		f.rest.ring = func() { f.changed = true }
+		f.rest.Ring = func() { f.changed = true }
 		n.fetchers = slices.Insert(n.fetchers, at, f)
 	}
 	return n.fetchers[at]

@@ -51,7 +51,7 @@ type snapshotDownload struct {
 
 func (f *follow) begin(n *Node) {
 	f.replay, f.image = metadata.NewReplay(metadata.Empty()), metadata.Empty()
-	f.next.ring = func() { f.ask(n) }
+	f.next.Ring = func() { f.ask(n) }
 	n.alarms.set(&f.next, n.now.Mono)
 }
 

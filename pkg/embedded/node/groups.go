@@ -71,8 +71,8 @@ func (n *Node) groupRole(p *partition, role replica.Role) {
 		cfg.MaxBatchBytes = p.cfg.rules.MaxBatchBytes
 		c = &coordinator{p: p, shard: group.New(&cfg, n.opts.Rand)}
 		c.next, _, c.until = p.replica.Bounds()
-		c.load.ring = func() { n.loadGroups(c) }
-		c.deadline.ring = func() { n.stepGroups(c, group.Tick{}) }
+		c.load.Ring = func() { n.loadGroups(c) }
+		c.deadline.Ring = func() { n.stepGroups(c, group.Tick{}) }
 		p.coordinator = c
 		at, _ := slices.BinarySearchFunc(n.groups.led, c, compareCoordinators)
 		n.groups.led = slices.Insert(n.groups.led, at, c)
@@ -90,8 +90,8 @@ func compareCoordinators(a, b *coordinator) int {
 func (n *Node) groupsGone(c *coordinator) {
 	c.gone, c.p.coordinator = true, nil
 	n.groups.led = slices.DeleteFunc(n.groups.led, func(other *coordinator) bool { return other == c })
-	n.alarms.clear(&c.load)
-	n.alarms.clear(&c.deadline)
+	n.alarms.Clear(&c.load)
+	n.alarms.Clear(&c.deadline)
 	n.wakeGroups(c)
 }
 

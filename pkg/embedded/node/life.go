@@ -61,8 +61,8 @@ func (l *life) begin(n *Node, directory kraft.UUID) {
 	if epoch, clean := n.dir.CleanShutdown(); clean {
 		l.previous = epoch
 	}
-	l.next.ring = func() { l.speak(n) }
-	l.giveUp.ring = func() {
+	l.next.Ring = func() { l.speak(n) }
+	l.giveUp.Ring = func() {
 		n.notef("controlled shutdown took longer than %d ms: stopping without it", n.cfg.shutdownMs)
 		l.state = closing
 	}
@@ -76,11 +76,11 @@ func (l *life) speak(n *Node) {
 	case l.inFlight:
 		l.soon = true
 	case l.epoch < 0:
-		n.alarms.clear(&l.next)
+		n.alarms.Clear(&l.next)
 		l.inFlight = true
 		n.send(machine.Controller, l.registration(n), l)
 	default:
-		n.alarms.clear(&l.next)
+		n.alarms.Clear(&l.next)
 		l.inFlight = true
 		n.send(machine.Controller, l.heartbeat(n), l)
 	}

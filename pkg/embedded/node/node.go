@@ -175,7 +175,7 @@ func (n *Node) Step(now machine.Time, in machine.Input, out []machine.Effect) []
 		n.running--
 		n.ran(in.Order)
 	case machine.Tick:
-		n.alarms.ring(now.Mono)
+		n.alarms.Ring(now.Mono)
 	case machine.Closed:
 		// Nothing is remembered of a connection.
 	}
@@ -198,7 +198,7 @@ func (n *Node) finish() []machine.Effect {
 }
 
 // NextDeadline is Machine's.
-func (n *Node) NextDeadline() int64 { return n.alarms.nextMs() }
+func (n *Node) NextDeadline() int64 { return n.alarms.NextMs() }
 
 // Shutdown asks for a controlled shutdown (KIP-841); when it is done, the
 // directory is closed with the mark of a clean stop and Stop{nil} comes out.

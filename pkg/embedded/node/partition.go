@@ -102,7 +102,7 @@ func (n *Node) setDeadline(p *partition) {
 		n.alarms.set(&p.deadline, max(ms, n.now.Mono))
 		return
 	}
-	n.alarms.clear(&p.deadline)
+	n.alarms.Clear(&p.deadline)
 }
 
 // carryOut has one line for each effect.

@@ -22,7 +22,7 @@ func (u *upkeep) begin(n *Node) {
 		if intervalMs <= 0 {
 			return
 		}
-		a.ring = func() {
+		a.Ring = func() {
 			n.alarms.set(a, n.now.Mono+intervalMs)
 			if n.life.state != closing {
 				do()
@@ -35,8 +35,8 @@ func (u *upkeep) begin(n *Node) {
 	every(&u.retention, n.cfg.retentionCheckMs, min(n.cfg.retentionCheckMs, retentionDelayMs), func() { u.retain(n) })
 	every(&u.producers, n.cfg.producerExpiryCheckMs, n.cfg.producerExpiryCheckMs, func() { u.expireProducers(n) })
 	u.cleaner.begin(n)
-	u.removal.ring = func() { u.remove(n) }
-	u.repairs.ring = func() { u.tellRepairs(n) }
+	u.removal.Ring = func() { u.remove(n) }
+	u.repairs.Ring = func() { u.tellRepairs(n) }
 	n.alarms.set(&u.repairs, n.now.Mono) // of what Open met
 	// What an earlier life left to be removed.
 	u.removeLater(n, retentionDelayMs)
@@ -137,7 +137,7 @@ func (u *upkeep) expireProducers(n *Node) {
 // deleted meanwhile go with them, for nobody here still reads them.
 func (u *upkeep) removeLater(n *Node, delayMs int64) {
 	at := n.now.Mono + max(delayMs, 1)
-	if u.removal.pos == 0 || u.removal.atMs > at {
+	if !u.removal.IsSet() || u.removal.AtMs() > at {
 		n.alarms.set(&u.removal, at)
 	}
 }

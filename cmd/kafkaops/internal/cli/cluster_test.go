@@ -6,12 +6,14 @@ import (
 	"math"
 	"net"
 	"os"
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
 // machine is a place whose local clusters are the test's own.
@@ -152,6 +154,22 @@ func TestSettings(t *testing.T) {
 }
 
 // TestShellWord quotes what a shell would take apart.
+func TestAssignment(t *testing.T) {
+	got, err := parseAssignment("3:1,3:2,12:1")
+	if want := [][]inspect.BrokerID{{3, 1}, {3, 2}, {12, 1}}; err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
+	for bad, why := range map[string]string{
+		",": "partition 0", "1:2,": "partition 1", "1:": `""`, "1;2": `"1;2"`, "1:-2": `"-2"`, "1:2147483648": "no broker's id",
+		"1:2,1:1": "has broker 1 twice", "1:2:3,1:2": "partition 1 has 2 replicas, partition 0 has 3",
+	} {
+		var usage usageError
+		if got, err := parseAssignment(bad); !errors.As(err, &usage) || !strings.Contains(err.Error(), why) {
+			t.Errorf("%q: got %v, %v; want wrong usage with %q", bad, got, err, why)
+		}
+	}
+}
+
 func TestShellWord(t *testing.T) {
 	t.Parallel()
 	for word, want := range map[string]string{

@@ -3,6 +3,7 @@ package wire
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 	"github.com/twmb/franz-go/pkg/kversion"
@@ -91,7 +92,8 @@ func Release(name string) (APIs, error) {
 	v := kversion.FromString(name)
 	if v == nil {
 		names := kversion.VersionStrings()
-		return APIs{}, fmt.Errorf("no release of Kafka is %s: want one of %s to %s, like 3.9", name, names[len(names)-1], names[0])
+		oldest, newest := strings.TrimPrefix(names[len(names)-1], "v"), strings.TrimPrefix(names[0], "v")
+		return APIs{}, fmt.Errorf("no release of Kafka is %s: use one of %s to %s, like 3.9", name, oldest, newest)
 	}
 	return APIs{release: v}, nil
 }

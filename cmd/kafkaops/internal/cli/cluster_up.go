@@ -27,7 +27,7 @@ type upOptions struct {
 	ephemeral, detach bool
 	settings          []string
 	racks             []string
-	host              string
+	host, release     string
 	verbose           bool
 	// asThere: --brokers was not given.
 	asThere bool
@@ -80,13 +80,14 @@ start; 130 stopped by ^C.`,
 	f.StringArrayVar(&o.settings, "set", nil, "a broker config as `key=value`, of every broker and the controller; may be repeated")
 	f.StringSliceVar(&o.racks, "rack", nil, "broker.rack of brokers 1, 2, …, with `commas` between or repeated")
 	f.StringVar(&o.host, "host", "127.0.0.1", "`address` to listen on and to tell clients")
+	f.StringVar(&o.release, "max-versions", "", "offer clients no API in a newer version than this `release` of Kafka, like 3.9")
 	f.BoolVar(&o.verbose, "verbose", false, "print the log of the brokers and the controller on stderr")
 	return cmd
 }
 
 // cluster are the flags as the engine takes them.
 func (o *upOptions) cluster(p local.Place, env Env) (embedded.Options, error) {
-	out := embedded.Options{Brokers: o.brokers, Racks: o.racks, Host: o.host}
+	out := embedded.Options{Brokers: o.brokers, Racks: o.racks, Host: o.host, MaxVersions: o.release}
 	switch {
 	case o.brokers < 1 || o.brokers > maxBrokers:
 		return out, usagef("--brokers %d: use 1 to %d", o.brokers, maxBrokers)
@@ -202,6 +203,7 @@ func (o *upOptions) again() []string {
 		"cluster", "up", "--name=" + o.name, "--data=" + o.data, "--timeout=" + o.timeout.String(),
 		"--brokers=" + strconv.Itoa(o.brokers), "--port=" + strconv.Itoa(o.port), "--host=" + o.host,
 		"--ephemeral=" + strconv.FormatBool(o.ephemeral), "--verbose=" + strconv.FormatBool(o.verbose),
+		"--max-versions=" + o.release,
 	}
 	for _, s := range o.settings {
 		args = append(args, "--set="+s)

@@ -77,22 +77,10 @@ func (n *Node) alterConfigs(token machine.Token, req *kmsg.AlterConfigsRequest) 
 func (n *Node) sendOn(token machine.Token, left kmsg.Request, leftOnes int, refused kmsg.Response, refusedOnes int, merge func(kmsg.Response)) {
 	switch {
 	case refusedOnes == 0:
-		n.send(machine.Controller, left, forwarded{token})
+		n.forward(token, left, nil)
 	case leftOnes == 0:
 		n.reply(token, refused)
 	default:
-		n.send(machine.Controller, left, partlyForwarded{forwarded{token}, merge})
+		n.forward(token, left, merge)
 	}
-}
-
-// partlyForwarded is forwarded, less what this broker answered itself.
-type partlyForwarded struct {
-	forwarded
-	merge func(body kmsg.Response)
-}
-
-// ended is ender's.
-func (f partlyForwarded) ended(n *Node, body kmsg.Response) {
-	f.merge(body)
-	f.forwarded.ended(n, body)
 }

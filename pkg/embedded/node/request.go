@@ -100,22 +100,8 @@ func (n *Node) request(in machine.Request) {
 		n.listConfigResources(in.Token, req)
 	default:
 		// What is served and has no line above, only the controller can answer.
-		n.send(machine.Controller, req, forwarded{in.Token})
+		n.forward(in.Token, req, nil)
 	}
-}
-
-// forwarded is a request that was sent on to the controller as it is (Kafka wraps
-// it in an Envelope), and whose answer goes back.
-type forwarded struct{ token machine.Token }
-
-// ended is ender's. Where the connection to the controller was lost nobody knows
-// what became of the request; the client learns that by losing its own.
-func (f forwarded) ended(n *Node, body kmsg.Response) {
-	if body == nil {
-		n.hangUp(f.token)
-		return
-	}
-	n.reply(f.token, body)
 }
 
 // byName finds a partition that is led or followed here, or the reason why not

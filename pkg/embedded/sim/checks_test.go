@@ -129,6 +129,21 @@ func TestCheckersGoRed(t *testing.T) {
 			old.ISR = []int32{1}
 			w.model.checkGrowth(x, &old, fencedImage(w))
 		}},
+		{"a fenced broker is the ISR that a cancelled move leaves", "", func(w *World, x *part, _, _ *shadow) {
+			w.cancelMove(x, uncleanImage(w), func(*kraft.Partition, *kraft.Partition) {})
+		}},
+		{"the same, and nobody has allowed it", "I20", func(w *World, x *part, _, _ *shadow) {
+			w.cancelMove(x, w.Image(), func(*kraft.Partition, *kraft.Partition) {})
+		}},
+		{"the same, and the move goes on", "I10", func(w *World, x *part, _, _ *shadow) {
+			w.cancelMove(x, uncleanImage(w), func(_, now *kraft.Partition) { now.RemovingReplicas = []int32{1} })
+		}},
+		{"the same, and the move is done", "I10", func(w *World, x *part, _, _ *shadow) {
+			w.cancelMove(x, uncleanImage(w), func(_, now *kraft.Partition) { now.Replicas = []int32{2, 3} })
+		}},
+		{"the same, and one that stays was in the ISR", "I10", func(w *World, x *part, _, _ *shadow) {
+			w.cancelMove(x, uncleanImage(w), func(old, _ *kraft.Partition) { old.ISR = []int32{1} })
+		}},
 		{"a sequence is left out", "I11", func(w *World, x *part, _, _ *shadow) {
 			w.checkSequence(x, &batch{base: 2, last: 2, pid: 5, seq: 0})
 			w.checkSequence(x, &batch{base: 3, last: 3, pid: 5, seq: 2})
@@ -193,6 +208,26 @@ func (w *World) electShorter(s *shadow, end Offset) {
 	w.excuseElected(s)
 	w.checkStrongISR(s.part)
 	s.end = whole
+}
+
+// cancelMove looks at a move from broker 1 to 2 and 3 that is cancelled when its ISR is
+// empty, which leaves broker 2, that is fenced, as the ISR.
+func (w *World) cancelMove(x *part, before metadata.Image, but func(old, now *kraft.Partition)) {
+	old, now := *x.reg, *x.reg
+	old.Replicas, old.RemovingReplicas, old.ISR = []int32{2, 3, 1}, []int32{1}, nil
+	now.Replicas, now.ISR = old.Replicas, []int32{2}
+	but(&old, &now)
+	x.reg = &now
+	w.model.checkMembers(x, &old, before, fencedImage(w))
+}
+
+// uncleanImage is the newest image with the topic's unclean elections allowed.
+func uncleanImage(w *World) metadata.Image {
+	im, err := w.Image().Apply(&kraft.Config{ResourceType: 2, ResourceName: "t", Name: "unclean.leader.election.enable", Value: new("true")})
+	if err != nil {
+		panic(err)
+	}
+	return im
 }
 
 // TestEndInFile: of a log that is cut within a batch, the files hold what is before it.

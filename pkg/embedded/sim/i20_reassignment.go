@@ -36,20 +36,23 @@ func (m *model) checkReassignment(x *part, old *kraft.Partition) {
 }
 
 // uncleanRevert: where a move is cancelled whose ISR is empty or all replicas that it added,
-// the first of the others becomes the ISR, records or not; topics must allow for
-// unclean elections (PartitionReassignmentRevert).
+// the first of the others becomes the ISR, records or not, and alive or not; topics must
+// allow for unclean elections (PartitionReassignmentRevert). One of the ELR has all.
 func (m *model) uncleanRevert(x *part, old *kraft.Partition, before metadata.Image) bool {
 	now := x.reg
 	added := func(id int32) bool { return slices.Contains(old.AddingReplicas, id) }
 	stays := func(id int32) bool { return !added(id) }
-	if len(old.AddingReplicas) == 0 || len(now.AddingReplicas) > 0 || len(now.ISR) == 0 ||
-		slices.ContainsFunc(old.ISR, stays) || slices.ContainsFunc(now.ISR, added) {
+	if len(old.AddingReplicas)+len(old.RemovingReplicas) == 0 || len(now.AddingReplicas)+len(now.RemovingReplicas) > 0 ||
+		!slices.Equal(now.Replicas, slices.DeleteFunc(slices.Clone(old.Replicas), added)) ||
+		slices.ContainsFunc(old.ISR, stays) || len(now.ISR) != 1 || added(now.ISR[0]) {
 		return false
 	}
 	if topicConfig(before, x.topic, "unclean.leader.election.enable") != "true" {
 		m.w.fail("I20", "%s-%d: a cancelled move leaves ISR %v of %v, and nobody has allowed an unclean election", x.topic, x.index, now.ISR, old.ISR)
 	}
 	m.w.stats.Unclean++
-	m.voidPart(x, "a cancelled move leaves ISR %v of %v", now.ISR, old.ISR)
+	if !slices.Contains(old.EligibleLeaderReplicas, now.ISR[0]) {
+		m.voidPart(x, "a cancelled move leaves ISR %v of %v", now.ISR, old.ISR)
+	}
 	return true
 }

@@ -192,14 +192,18 @@ func (m *model) registered(p *part, made *kraft.Partition, change *kraft.Partiti
 	p.minISR = min(p.minISR, m.effectiveMinISR(p, after))
 	m.checkLeadership(p, old, made, change, before)
 	if old != nil {
-		if m.uncleanRevert(p, old, before) {
-			return
-		}
-		m.checkGrowth(p, old, after)
-		m.checkReassignment(p, old)
+		m.checkMembers(p, old, before, after)
 	}
 	m.forgetLosses(p)
 	m.w.checkStrongISR(p)
+}
+
+// checkMembers looks at who is in an ISR and who a replica, and who was.
+func (m *model) checkMembers(p *part, old *kraft.Partition, before, after metadata.Image) {
+	if !m.uncleanRevert(p, old, before) {
+		m.checkGrowth(p, old, after)
+		m.checkReassignment(p, old)
+	}
 }
 
 func partitionOf(im metadata.Image, p *part) *kraft.Partition {

@@ -103,6 +103,24 @@ func TestCheckersGoRed(t *testing.T) {
 			x.lowFrom = 1
 			w.electShorter(f, 1)
 		}},
+		{"an older leader commits what the last of the ISR has lost", "", func(w *World, x *part, l, f *shadow) {
+			w.commitTorn(x, l, f, tear{died: powerLost, isr: []int32{2}, epoch: 1, had: 2})
+		}},
+		{"the same, with ELRs", "I2", func(w *World, x *part, l, f *shadow) {
+			w.commitTorn(x, l, f, tear{died: powerLost, isr: []int32{2}, epoch: 1, had: 2, elr: true})
+		}},
+		{"the same, and it was not the last", "I2", func(w *World, x *part, l, f *shadow) {
+			w.commitTorn(x, l, f, tear{died: powerLost, isr: []int32{2, 3}, epoch: 1, had: 2})
+		}},
+		{"the same, in the leader's own epoch", "I2", func(w *World, x *part, l, f *shadow) {
+			w.commitTorn(x, l, f, tear{died: powerLost, isr: []int32{2}, epoch: 0, had: 2})
+		}},
+		{"the same, and it never had as much", "I2", func(w *World, x *part, l, f *shadow) {
+			w.commitTorn(x, l, f, tear{died: powerLost, isr: []int32{2}, epoch: 1, had: 1})
+		}},
+		{"the same, and it was only killed", "I2", func(w *World, x *part, l, f *shadow) {
+			w.commitTorn(x, l, f, tear{died: killed, isr: []int32{2}, epoch: 1, had: 2})
+		}},
 		{"acknowledged before it is committed", "I5", func(w *World, x *part, l, _ *shadow) {
 			x.hw = 1
 			w.checkAck(l.p, x, -1, &batch{pid: -1, pepoch: -1, seq: -1}, 1)
@@ -208,6 +226,28 @@ func (w *World) electShorter(s *shadow, end Offset) {
 	w.excuseElected(s)
 	w.checkStrongISR(s.part)
 	s.end = whole
+}
+
+// tear is how a broker's log has lost its end, and what the controller says by then.
+type tear struct {
+	died  fate
+	isr   []int32
+	epoch int32
+	had   Offset // where its log ended
+	elr   bool
+}
+
+// commitTorn lets a leader commit two records of which f has lost the last.
+func (w *World) commitTorn(x *part, l, f *shadow, t tear) {
+	reg := *x.reg
+	reg.ISR, reg.LeaderEpoch = t.isr, t.epoch
+	x.reg, x.hw, x.committed, w.plan.ELR = &reg, 0, nil, t.elr
+	whole := f.end
+	f.died, f.hadEnd, f.end = t.died, t.had, t.had-1
+	w.tornLast(f)
+	w.checkAgreement(l)
+	w.checkStrongISR(x)
+	f.died, f.end = alive, whole
 }
 
 // cancelMove looks at a move from broker 1 to 2 and 3 that is cancelled when its ISR is

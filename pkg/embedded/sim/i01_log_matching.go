@@ -26,6 +26,7 @@ func (w *World) checkAgreement(s *shadow) {
 		return
 	}
 	if led := min(s.ledHW, s.end); led > x.hw && x.agree(s.batches, x.committed, x.hw) {
+		w.excuseTorn(x, led, s.ledEpoch)
 		w.commit(s, led, s.ledEpoch)
 	}
 	s.ledHW = 0
@@ -40,6 +41,7 @@ func (w *World) checkAgreement(s *shadow) {
 		w.fail("I1", "%s %s-%d: HW %d, and no leader ever had one above %d", s.p.name, x.topic, x.index, hw, x.hw)
 		return
 	}
+	w.excuseTorn(x, hw, s.status.LeaderEpoch)
 	w.commit(s, hw, s.status.LeaderEpoch)
 }
 

@@ -18,6 +18,7 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 	}
 	if s.died == emptied {
 		w.hasLost(s, s.end < s.hadEnd)
+		w.tornLast(s)
 		return
 	}
 	// An order to cut the log may have been carried out.
@@ -41,6 +42,7 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 		w.fail("I17", "%s %s-%d: came back with another log below %d", s.p.name, x.topic, x.index, o)
 	}
 	w.hasLost(s, s.end < min(s.hadEnd, x.hw))
+	w.tornLast(s)
 }
 
 // endInFile is where a log ends in its files that is cut to an offset: a batch goes

@@ -81,6 +81,8 @@ type part struct {
 	// lowFrom is from where on a leader has committed by a lower min.insync.replicas than
 	// the controller's while there were ELRs, -1 if none has: see commit.
 	lowFrom Offset
+	// torn are the logs that the last member of the ISR has lost the end of: see tornLast.
+	torn []tornLog
 	// fromELR is the leader, if it is one that was elected from the ELR.
 	fromELR int32
 	// minISR is the lowest effective min.insync.replicas there was.

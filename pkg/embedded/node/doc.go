@@ -31,7 +31,7 @@
 //
 //   - about.go, describe*.go, logdirs.go, alterconfigs.go, autocreate.go: what tools and
 //     clients ask of a broker
-//   - request.go: from a request to its handler; what is sent on to the controller
+//   - request.go, forward.go: from a request to its handler; what is sent on to the controller
 //   - life.go: registration, heartbeats, shutdown
 //   - follow.go, apply.go: the metadata log, and what it means for partitions
 //   - partition.go, disk.go: a replica with its log, what its effects do, the orders

@@ -1,5 +1,7 @@
 package replica
 
+import "slices"
+
 // proposal is an AlterPartition without answer.
 type proposal struct {
 	AlterPartition
@@ -8,13 +10,14 @@ type proposal struct {
 }
 
 // propose asks the controller for this ISR (Partition.prepareIsrExpand,
-// prepareIsrShrink).
+// prepareIsrShrink). Kafka's comes out of a set whose order is that of the ids, as long
+// as they are below 16.
 func (r *Replica) propose(ids []BrokerID, joins BrokerID) {
 	r.proposals++
 	p := &proposal{joins: joins, AlterPartition: AlterPartition{
 		Proposal: r.proposals, LeaderEpoch: r.leaderEpoch, PartitionEpoch: r.partitionEpoch, ISR: make([]Member, len(ids)),
 	}}
-	for i, id := range ids {
+	for i, id := range slices.Sorted(slices.Values(ids)) {
 		p.ISR[i] = Member{ID: id, BrokerEpoch: r.brokerEpoch(id)}
 	}
 	r.leader.isr.pending = p

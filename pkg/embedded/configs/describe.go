@@ -124,10 +124,19 @@ func (d *describer) broker(asked kmsg.DescribeConfigsRequestResource) []kmsg.Des
 	return all
 }
 
+// dynamicOnly are brokers' configs that no file has, and that are told only where they are
+// set (QuotaConfig.brokerQuotaConfigs).
+var dynamicOnly = []string{
+	"follower.replication.throttled.rate", "leader.replication.throttled.rate", "replica.alter.log.dirs.io.max.bytes.per.second",
+}
+
 // brokerKey is a broker's config; one that Kafka does not know may hold anything.
 func brokerKey(name string) Key {
 	if k, ok := BrokerKey(name); ok {
 		return k
+	}
+	if slices.Contains(dynamicOnly, name) {
+		return Key{Name: name, Type: kmsg.ConfigTypeLong}
 	}
 	return Key{Name: name, Sensitive: true, ReadOnly: true}
 }

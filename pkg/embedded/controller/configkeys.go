@@ -28,6 +28,8 @@ type ConfigKey struct {
 	// Min and Max bound numbers, both included.
 	Min, Max float64
 	Values   []string // the only ones there are; nil: any
+	// Replicas: "*", or partition:broker in each part (ThrottledReplicaListValidator).
+	Replicas bool
 }
 
 // Keys that the controller itself looks at.
@@ -74,10 +76,10 @@ var configKeys = []ConfigKey{
 	number("file.delete.delay.ms", "log.segment.delete.delay.ms", ConfigLong, "60000", 0),
 	number("flush.messages", "log.flush.interval.messages", ConfigLong, maxLong, 1),
 	number("flush.ms", "log.flush.interval.ms", ConfigLong, maxLong, 0),
-	{Name: "follower.replication.throttled.replicas", Type: ConfigList},
+	{Name: "follower.replication.throttled.replicas", Type: ConfigList, Replicas: true},
 	number("index.interval.bytes", "log.index.interval.bytes", ConfigInt, "4096", 0),
 	number("internal.segment.bytes", "", ConfigInt, "", 1),
-	{Name: "leader.replication.throttled.replicas", Type: ConfigList},
+	{Name: "leader.replication.throttled.replicas", Type: ConfigList, Replicas: true},
 	number("local.retention.bytes", "log.local.retention.bytes", ConfigLong, "-2", -2),
 	number("local.retention.ms", "log.local.retention.ms", ConfigLong, "-2", -2),
 	number("max.compaction.lag.ms", "log.cleaner.max.compaction.lag.ms", ConfigLong, maxLong, 1),
@@ -159,6 +161,9 @@ func (k ConfigKey) Valid(value string) bool {
 		x, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
 		return err == nil && k.Min <= x && x <= k.Max
 	case ConfigList:
+		if k.Replicas {
+			return replicaList(value)
+		}
 		for _, part := range parts(value) {
 			if k.Values != nil && !slices.Contains(k.Values, part) {
 				return false
@@ -168,6 +173,22 @@ func (k ConfigKey) Valid(value string) bool {
 	}
 	return k.Values == nil || slices.Contains(k.Values, value)
 }
+
+func replicaList(value string) bool {
+	list := parts(value)
+	if len(list) == 1 && list[0] == "*" {
+		return true
+	}
+	for _, part := range list {
+		partition, broker, ok := strings.Cut(part, ":")
+		if !ok || !digits(partition) || !digits(broker) {
+			return false
+		}
+	}
+	return true
+}
+
+func digits(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // parts splits a list's value.
 func parts(value string) (list []string) {

@@ -211,6 +211,7 @@ func (n *Node) startOpened(opened *partition) {
 // start gives a partition its replica.
 func (n *Node) start(p *partition) {
 	p.cfg = n.topicConfig(n.follow.image, p.name.Topic)
+	n.quotas.following = n.quotas.following || p.cfg.followerThrottled.any()
 	p.log.Configure(p.cfg.log)
 	p.replica = replica.New(&n.shared, p.cfg.settings, replica.Log{
 		Start: p.log.Start(), End: p.log.End(), HW: p.log.HW(), Epochs: p.log.Epochs(),
@@ -262,8 +263,12 @@ func (n *Node) retire(p *partition) {
 	n.step(p, gone)
 }
 
-// configure gives partitions their topics' configs.
+// configure gives partitions their topics' configs, and quotas their rates.
 func (n *Node) configure(which func(p *partition) bool) {
+	n.configureQuotas(n.follow.image)
+	defer func() {
+		n.quotas.following = slices.ContainsFunc(n.parts, func(p *partition) bool { return p.cfg.followerThrottled.any() })
+	}()
 	var of string
 	var cfg topicConfig
 	for _, p := range n.parts {

@@ -38,6 +38,8 @@ type brokerConfig struct {
 	cleanerBackoffMs                                 int64
 	cleanerMapBytes                                  int
 	partitionLimit, numPartitions                    int32
+	quotaWindows                                     int
+	quotaWindowMs                                    int64
 	replicationFactor                                int16
 	offsetsPartitions, offsetsSegmentBytes           int32
 	// offsetsReplicas is 0 where it is not set: as many as there are brokers, up to three.
@@ -58,6 +60,8 @@ var restartConfigs = map[string]string{
 	"replica.fetch.wait.max.ms":                     "500",
 	"replica.high.watermark.checkpoint.interval.ms": "5000",
 	"replica.selector.class":                        "",
+	"replication.quota.window.num":                  "11",
+	"replication.quota.window.size.seconds":         "1",
 	"broker.heartbeat.interval.ms":                  "2000",
 	"broker.session.timeout.ms":                     "9000",
 	"log.retention.check.interval.ms":               "300000",
@@ -162,6 +166,8 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 		metadataSnapshotMaxBytes: p.int("controller.quorum.fetch.snapshot.max.bytes"),
 		metadataRetryMs:          p.long("controller.quorum.retry.backoff.ms"),
 		metadataRetryMaxMs:       p.long("controller.quorum.retry.backoff.max.ms"),
+		quotaWindows:             int(max(1, p.int("replication.quota.window.num"))),
+		quotaWindowMs:            1000 * max(1, p.long("replication.quota.window.size.seconds")),
 		partitionLimit:           p.int("max.request.partition.size.limit"),
 		autoCreate:               p.bool("auto.create.topics.enable"),
 		numPartitions:            p.int("num.partitions"),
@@ -213,6 +219,8 @@ type topicConfig struct {
 	deletes     bool  // cleanup.policy has delete
 	deleteDelay int64 // ms
 	flushMs     int64
+	// The partitions that this broker leads or follows at a bounded rate.
+	leaderThrottled, followerThrottled replicaList
 	// minDirtyRatio is how much of a compacted log has to be dirty before it is cleaned.
 	minDirtyRatio float64
 }
@@ -245,6 +253,8 @@ func (n *Node) topicConfig(im metadata.Image, topic string) topicConfig {
 		c, _ = readTopicConfig(func(_, _, def string) string { return def })
 	}
 	c.log.CleanMapBytes = n.cfg.cleanerMapBytes
+	c.leaderThrottled = parseReplicaList(of(leaderThrottledReplicas, "", ""), n.opts.ID)
+	c.followerThrottled = parseReplicaList(of(followerThrottledReplicas, "", ""), n.opts.ID)
 	return c
 }
 

@@ -47,6 +47,6 @@
 //
 // # What it does not do
 //
-// Transactions, quotas, authorization. Bytes on a connection are the driver's, and so is
+// Transactions, clients' quotas, authorization. Bytes on a connection are the driver's, and so is
 // the order of answers on one.
 package node

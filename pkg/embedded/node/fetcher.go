@@ -20,7 +20,14 @@ type fetchEntry struct {
 	// standing: there is one. resting: its answer is with the replica.
 	standing, resting bool
 	fetcher           *fetcher
+	// lag is how far the leader's HW was ahead when records came last, or when this
+	// leader epoch's first answer did; lagKnown: there was one (PartitionFetchState.lag).
+	lag      replica.Offset
+	lagKnown bool
 }
+
+// inSync: it is as far as its leader's HW, by what it knows itself.
+func (e *fetchEntry) inSync() bool { return e.lagKnown && e.lag <= 0 }
 
 // dueMs is when it is to be asked for: never while it rests.
 func (e *fetchEntry) dueMs() int64 {
@@ -71,6 +78,9 @@ func (n *Node) fetchFrom(p *partition, order replica.FetchFrom) {
 		at, _ := slices.BinarySearchFunc(f.entries, p, comparePartitions)
 		f.entries = slices.Insert(f.entries, at, p)
 		p.entry.fetcher = f
+	}
+	if p.entry.order.Position.LeaderEpoch != order.Position.LeaderEpoch {
+		p.entry.lagKnown = false
 	}
 	p.entry.order, p.entry.standing, p.entry.resting = order, true, false
 	p.entry.fetcher.touched(p)
@@ -149,7 +159,7 @@ func (f *fetcher) askAll(n *Node, req *kmsg.FetchRequest) (next int64) {
 	f.news = f.news[:0]
 	f.session.told = make(map[partitionID]told, len(f.entries))
 	for _, p := range f.entries {
-		if due := p.entry.dueMs(); due > n.now.Mono {
+		if due := n.dueMs(p); due > n.now.Mono {
 			if due != machine.Never {
 				f.news = append(f.news, p.id)
 			}
@@ -164,13 +174,16 @@ func (f *fetcher) askAll(n *Node, req *kmsg.FetchRequest) (next int64) {
 // askNews goes on with a session (FetchSessionHandler.Builder.build).
 func (f *fetcher) askNews(n *Node, req *kmsg.FetchRequest) (next int64) {
 	next = machine.Never
+	if n.quotas.following {
+		f.addThrottled()
+	}
 	slices.SortFunc(f.news, comparePartitionIDs)
 	news := slices.Compact(f.news)
 	f.news = f.news[:0]
 	for _, id := range news {
 		due, p := machine.Never, n.byID[id]
 		if p != nil && p.entry.fetcher == f {
-			due = p.entry.dueMs()
+			due = n.dueMs(p)
 		}
 		before, known := f.session.told[id]
 		switch {
@@ -187,6 +200,26 @@ func (f *fetcher) askNews(n *Node, req *kmsg.FetchRequest) (next int64) {
 		}
 	}
 	return next
+}
+
+// dueMs is when a partition is to be asked for. One that the quota keeps away from is looked
+// at with the next request, or after the time that Kafka's thread waits if there is none.
+func (n *Node) dueMs(p *partition) int64 {
+	due := p.entry.dueMs()
+	if due <= n.now.Mono && n.keepsAway(p) {
+		due = n.now.Mono + n.cfg.fetchBackoffMs
+	}
+	return due
+}
+
+// addThrottled adds to the news what the quota may keep away from, though nothing else
+// has changed.
+func (f *fetcher) addThrottled() {
+	for _, p := range f.entries {
+		if p.cfg.followerThrottled.has(p.id.index) {
+			f.news = append(f.news, p.id)
+		}
+	}
 }
 
 // ask puts an entry into a request.
@@ -262,6 +295,9 @@ func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPa
 	}
 	if in.Err == replica.None && !in.Diverging.Defined() && len(a.RecordBatches) > 0 {
 		n.takeBatches(p, &in, a.RecordBatches)
+	}
+	if in.Err == replica.None && !in.Diverging.Defined() {
+		n.countFetched(p, &in, len(a.RecordBatches))
 	}
 	if in.Err != replica.None || in.Diverging.Defined() || len(in.Batches) > 0 {
 		p.entry.resting = true

@@ -18,7 +18,8 @@ func (n *Node) readAll(r *fetchRequest) (bytes int, atOnce bool) {
 	for i := range r.parts {
 		part := &r.parts[i]
 		b := &part.bounds
-		if b.Err == replica.None && part.preferred == replica.NoBroker && !b.Diverging.Defined() && b.From < b.UpTo {
+		if b.Err == replica.None && part.preferred == replica.NoBroker && !b.Diverging.Defined() && b.From < b.UpTo &&
+			!n.holdsBack(r, part.p) {
 			records, err := part.p.log.Read(nil, storage.Fetch{
 				From: b.From, UpTo: b.UpTo, MaxBytes: min(int(part.asked.maxBytes), left), MinOne: bytes == 0,
 			})
@@ -88,6 +89,9 @@ func (n *Node) answerFetch(r *fetchRequest) {
 		n.settleAll(r)
 	case r.opens:
 		resp.SessionID = n.openSession(r)
+	}
+	if r.follower() {
+		n.countAnswer(resp)
 	}
 	n.reply(r.token, resp)
 }

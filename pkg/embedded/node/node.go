@@ -81,6 +81,7 @@ type Node struct {
 	upkeep   upkeep
 	parked   []*fetchRequest // fetches to look at again when the step ends
 	sessions sessions
+	quotas   quotas
 	asked    questions // what replicas will settle
 	creating []string  // topics that the controller was asked to make
 
@@ -123,6 +124,7 @@ func Open(opts Options, now machine.Time) (*Node, error) {
 		hosted: map[storage.TopicPartition]*partition{}, byID: map[partitionID]*partition{},
 		lanes: map[storage.TopicPartition]uint64{}, sends: map[machine.Token]ender{},
 		sessions:  sessions{byID: map[int32]*session{}},
+		quotas:    newQuotas(cfg.quotaWindows, cfg.quotaWindowMs),
 		validator: record.NewValidator(record.DefaultInflateLimit),
 	}
 	n.dir, err = storage.Open(opts.FS, storage.Options{

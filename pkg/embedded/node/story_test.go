@@ -86,7 +86,7 @@ func (s *story) run() {
 			Type: controller.PreferredElection, Partitions: []controller.TopicPartition{{Topic: tp.Topic, Partition: tp.Partition}},
 		})
 		s.w.ctl.tick(s.w.nowMs)
-	case "produce": // produce 1 orders-0 acks=-1 version=9 pid=5 seq=0 as=x; lines: values. See produceRequest
+	case "produce": // produce 1 orders-0 acks=-1 version=9 pid=5 seq=0 as=x; lines: values, of size=1000 bytes each. See produceRequest
 		s.ask(s.produceRequest())
 	case "fetch": // fetch 1 orders-0 offset=0 wait=500 min=1 version=12 as=x
 		s.ask(s.fetchRequest())
@@ -369,7 +369,9 @@ func (s *story) produceRequest() kmsg.Request {
 	}
 	b := record.NewBuilder(opts)
 	for line := range strings.Lines(s.d.Input) {
-		if err := b.Add(record.Entry{TimestampMs: wallMs + s.w.nowMs + s.arg64("ts", 0), Value: []byte(strings.TrimSpace(line))}); err != nil {
+		value := []byte(strings.TrimSpace(line))
+		value = append(value, make([]byte, max(0, int(s.arg64("size", 0))-len(value)))...)
+		if err := b.Add(record.Entry{TimestampMs: wallMs + s.w.nowMs + s.arg64("ts", 0), Value: value}); err != nil {
 			s.t.Fatal(err)
 		}
 	}

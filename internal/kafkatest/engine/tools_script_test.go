@@ -24,6 +24,7 @@ func playTools(t *testing.T, c *kafkatest.Cluster) string {
 	b.records(t)
 	b.configs()
 	b.moves(t)
+	b.throttles(t)
 	b.cluster(c)
 	b.run(step{}, kafkatest.TopicCommand, "--delete", "--topic", "orders")
 	b.run(step{gone: "orders"}, kafkatest.TopicCommand, "--list")
@@ -107,6 +108,40 @@ func (b *toolbox) moves(t *testing.T) {
 	b.run(step{}, kafkatest.ReassignPartitionsCommand, "--cancel", "--reassignment-json-file", plan)
 	b.run(step{until: "Isr: 3"}, kafkatest.TopicCommand, "--describe", "--topic", "payments", "--at-min-isr-partitions")
 	b.run(step{numbers: true}, kafkatest.LogDirsCommand, "--describe", "--topic-list", "payments")
+}
+
+// throttles moves replicas at a bounded rate (KIP-73): the tool sets the configs, and
+// --verify takes them back when all is done. The order of the ISRs is told.
+func (b *toolbox) throttles(t *testing.T) {
+	config := func(args ...string) { b.run(step{}, kafkatest.ConfigCommand, append([]string{"--describe"}, args...)...) }
+	describe := func() {
+		config("--entity-type", "topics", "--entity-name", "orders")
+		config("--entity-type", "brokers", "--entity-name", "1")
+		config("--entity-type", "brokers")
+	}
+	plan := file(t, "throttled.json", `{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[3,2]},{"topic":"orders","partition":1,"replicas":[1,3]}]}`)
+	back := file(t, "back.json", `{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[2,1,3]},{"topic":"orders","partition":1,"replicas":[3,1,2]}]}`)
+	b.run(step{}, kafkatest.ReassignPartitionsCommand, "--execute", "--throttle", "1000000", "--reassignment-json-file", plan)
+	describe()
+	b.run(step{}, kafkatest.ReassignPartitionsCommand, "--verify", "--preserve-throttles", "--reassignment-json-file", plan)
+	b.run(step{until: "Clearing topic-level throttles"}, kafkatest.ReassignPartitionsCommand, "--verify", "--reassignment-json-file", plan)
+	describe()
+	b.run(step{until: "Replicas: 1,3\tIsr"}, kafkatest.TopicCommand, "--describe", "--topic", "orders")
+	// Far below what there is to move: it is under way until it may go faster.
+	b.run(step{}, kafkatest.ReassignPartitionsCommand, "--execute", "--throttle", "10", "--reassignment-json-file", back)
+	// Which of the new replicas have a directory yet is a matter of luck.
+	b.run(step{quiet: true}, kafkatest.ReassignPartitionsCommand, "--execute", "--additional", "--throttle", "2000000000", "--reassignment-json-file", back)
+	describe()
+	b.run(step{until: "Clearing topic-level throttles"}, kafkatest.ReassignPartitionsCommand, "--verify", "--reassignment-json-file", back)
+	b.run(step{}, kafkatest.TopicCommand, "--describe", "--topic", "orders")
+	for _, value := range []string{"*", "0:1", "[0:1,1:2]", "0:x", "all"} {
+		b.run(step{}, kafkatest.ConfigCommand, "--alter", "--entity-type", "topics", "--entity-name", "orders", "--add-config", "leader.replication.throttled.replicas="+value)
+	}
+	b.run(step{}, kafkatest.ConfigCommand, "--alter", "--entity-type", "topics", "--entity-name", "orders", "--delete-config", "leader.replication.throttled.replicas")
+	for _, value := range []string{"0", "-1"} {
+		b.run(step{}, kafkatest.ConfigCommand, "--alter", "--entity-type", "brokers", "--entity-name", "2", "--add-config", "follower.replication.throttled.rate="+value)
+	}
+	b.run(step{}, kafkatest.ConfigCommand, "--alter", "--entity-type", "brokers", "--entity-name", "2", "--delete-config", "follower.replication.throttled.rate")
 }
 
 func (b *toolbox) cluster(c *kafkatest.Cluster) {

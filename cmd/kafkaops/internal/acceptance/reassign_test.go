@@ -6,16 +6,12 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
-	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
 // TestReassignment holds a reassignment under way by throttling the broker that
 // is being added, and then stops a replica that is neither added nor removed.
 func TestReassignment(t *testing.T) {
-	if engine.FromEnv() != nil {
-		t.Skip("the engine has no replication quotas, which hold the reassignment up here")
-	}
 	c := shared.Get(t)
 	const moving, hiding, added = "moving", "hiding", 4
 	createTopic(t, c, moving, [][]int32{{1, 2, 3}}, minISR(2))

@@ -1,0 +1,25 @@
+// Package isrlog tells every change of every ISR, with its time and its cause, as
+// [inspect.IsrEvent]s. Its doors are the sources, each a [Source]:
+//
+//   - [OpenDir]: a copy of the metadata log on disk.
+//
+// Beneath them lies [Replay], which is pure: records of the metadata log in, events
+// out. It keeps the state of every partition and no event, so that a million records
+// cost no more memory than the partitions do.
+//
+// # Causes
+//
+// The log says what changed and not why. The controller's records for one operation
+// lie one behind the other, in an order that gives the operation away (Kafka's
+// ReplicationControlManager and ClusterControlManager, 3.3 to 4.4); attribute.go has
+// the rules. What they cannot tell:
+//
+//   - a broker that led nothing when it was stopped leaves the same records as one
+//     whose session ended: broker-fenced
+//   - a lag shrink directly before the same broker is fenced counts as part of that
+//
+// # What is not read
+//
+// Of records that no event comes from nothing is decoded but the type. SCRAM
+// credentials and delegation tokens are among them.
+package isrlog

@@ -145,7 +145,7 @@ func (r *Replay) told(c *change, because inspect.IsrCause) {
 	came := minus(after.isr, before.isr)
 	added := minus(came, minus(came, union(before.adding, minus(after.replicas, before.replicas))))
 	tell(inspect.IsrExpand, inspect.CauseReassignment, added)
-	tell(inspect.IsrExpand, c.expandCause(), minus(came, added))
+	tell(inspect.IsrExpand, c.expandCause(reassigned), minus(came, added))
 	switch {
 	case elected:
 		tell(inspect.IsrLeader, c.electionCause(because, reassigned), leaders(before.leader, after.leader))
@@ -183,32 +183,33 @@ func (c *change) shrinkCause(because inspect.IsrCause) inspect.IsrCause {
 }
 
 // expandCause: who was elected from outside the ISR enters it by that.
-func (c *change) expandCause() inspect.IsrCause {
-	if kind := c.outside(); kind != inspect.CauseUnknown {
+func (c *change) expandCause(reassigned bool) inspect.IsrCause {
+	if kind := c.outside(reassigned); kind != inspect.CauseUnknown {
 		return kind
 	}
 	return inspect.CauseCaughtUp
 }
 
 // outside says from where a leader came that was not in the ISR; CauseUnknown where
-// there is none.
-func (c *change) outside() inspect.IsrCause {
+// there is none. That the partition is to recover is said once: where an election
+// follows another one before it has, the record is silent about it.
+func (c *change) outside(reassigned bool) inspect.IsrCause {
 	leader := c.after.leader
 	switch {
-	case leader == inspect.NoBroker, leader == c.before.leader && !c.unclean:
+	case leader == inspect.NoBroker, leader == c.before.leader && !c.unclean, slices.Contains(c.before.isr, leader):
 		return inspect.CauseUnknown
-	case c.unclean && len(c.before.isr)+len(c.before.elr) == 0 && slices.Equal(c.before.lastKnown, []inspect.BrokerID{leader}):
-		return inspect.CauseLastKnownLeader
-	case c.unclean:
-		return inspect.CauseUncleanElection
-	case !slices.Contains(c.before.isr, leader) && slices.Contains(c.before.elr, leader):
+	case !c.unclean && slices.Contains(c.before.elr, leader):
 		return inspect.CauseELRElection
+	case len(c.before.isr)+len(c.before.elr) == 0 && slices.Equal(c.before.lastKnown, []inspect.BrokerID{leader}):
+		return inspect.CauseLastKnownLeader
+	case c.unclean || !reassigned: // the last one to catch up in a reassignment may lead from then on
+		return inspect.CauseUncleanElection
 	}
 	return inspect.CauseUnknown
 }
 
 func (c *change) electionCause(because inspect.IsrCause, reassigned bool) inspect.IsrCause {
-	kind := c.outside()
+	kind := c.outside(reassigned)
 	switch {
 	case kind != inspect.CauseUnknown:
 		return kind

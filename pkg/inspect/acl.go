@@ -8,6 +8,8 @@ const (
 	OpRead            Operation = "READ"
 	OpDescribe        Operation = "DESCRIBE"
 	OpDescribeConfigs Operation = "DESCRIBE_CONFIGS"
+	// OpClusterAction is what brokers have; see package isrlog for what it permits.
+	OpClusterAction Operation = "CLUSTER_ACTION"
 )
 
 // ImpliedBy are the operations that Kafka's authorizer takes for this one as well

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"math"
 	"time"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
@@ -123,19 +124,14 @@ func (b *batch) load(r *Replay) error {
 // value decodes a record that events come from. Of all others nothing is read but the
 // type: among them are those that hold secrets.
 func (r *Replay) value(value []byte, take func(kraft.Record)) error {
-	const frame = 1 // of the preview in Kafka 2.8 it was 0
-	if len(value) == 0 || value[0] != frame {
-		return errNoRecord
-	}
-	key, n := binary.Uvarint(value[1:])
-	if n <= 0 {
-		return errNoRecord
-	}
+	key, err := typeOf(value)
 	switch {
-	case key > uint64(kraft.TypeUnregisterController):
+	case err != nil:
+		return err
+	case key > kraft.TypeUnregisterController:
 		r.gaps.Newer++
 		r.Flush()
-	case !matters(kraft.Type(key)):
+	case !matters(key):
 		r.Flush()
 	default:
 		rec, err := kraft.Decode(value)
@@ -145,6 +141,19 @@ func (r *Replay) value(value []byte, take func(kraft.Record)) error {
 		take(rec)
 	}
 	return nil
+}
+
+// typeOf reads no more than a record's type.
+func typeOf(value []byte) (kraft.Type, error) {
+	const frame = 1 // of the preview in Kafka 2.8 it was 0
+	if len(value) == 0 || value[0] != frame {
+		return 0, errNoRecord
+	}
+	key, n := binary.Uvarint(value[1:])
+	if n <= 0 || key > math.MaxInt16 {
+		return 0, errNoRecord
+	}
+	return kraft.Type(key), nil
 }
 
 // matters reports whether events come from records of that type.

@@ -1,9 +1,11 @@
 // Package isrlog tells every change of every ISR, with its time and its cause, as
 // [inspect.IsrEvent]s. Its doors are the sources, each a [Source]:
 //
-//   - [OpenDir]: a copy of the metadata log on disk.
+//   - [NewLog]: the metadata log, from the active controller;
+//   - [OpenDir]: a copy of it on disk;
+//   - [Poll]: looks at the metadata, compared by [Diff], where neither can be had.
 //
-// Beneath them lies [Replay], which is pure: records of the metadata log in, events
+// Beneath the first two lies [Replay], which is pure: records of the metadata log in, events
 // out. It keeps the state of every partition and no event, so that a million records
 // cost no more memory than the partitions do.
 //
@@ -17,6 +19,17 @@
 //   - a broker that led nothing when it was stopped leaves the same records as one
 //     whose session ended: broker-fenced
 //   - a lag shrink directly before the same broker is fenced counts as part of that
+//
+// # What the network reader may do
+//
+// It fetches as a consumer, with replica id −1: any other would enter the controller's
+// books as a follower. It needs CLUSTER_ACTION, which permits far more than to read;
+// [RefusedError] says so. An idle log costs 2.5 requests a second, and the search for
+// the beginning of a [Span] a few dozen of some hundred bytes.
+//
+// The state before a span comes from the newest snapshot where that lies before it, or
+// where nothing changed between the two; else the log is read from its start, which may
+// be 100 MB.
 //
 // # What is not read
 //

@@ -1,0 +1,190 @@
+package isrlog
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// begin finds out where to read from, with the state of that place. The log may be
+// 100 MB long, and most of it no-op records: where the span begins late, its place is
+// searched for, and what lies before is read only if the state cannot be had
+// otherwise.
+func (r *logReading) begin(ctx context.Context) error {
+	r.restart()
+	log, newest, err := r.survey(ctx)
+	if err != nil {
+		return err
+	}
+	r.target = log.hw
+	if newest.offset < 0 { // all there is begins at 0, with nothing
+		r.next, r.from, r.lastEpoch = 0, 0, 0
+		return nil
+	}
+	first, err := r.stamp(ctx, log.start+1)
+	if err != nil {
+		return err
+	}
+	// A single record at the start itself cannot be had: a controller offers the
+	// snapshot instead.
+	r.evidence.From, r.evidence.Since = inspect.Known(first.base), inspect.Known(first.time)
+	if !r.span.Since.IsZero() {
+		from := r.span.Since.Add(-clockSkew)
+		place, err := r.search(ctx, first, log.hw, from)
+		if err != nil {
+			return err
+		}
+		if place >= newest.offset {
+			return r.beginAt(ctx, newest, newest.offset)
+		}
+		quiet, err := r.isQuiet(ctx, place, newest.offset)
+		if err != nil {
+			return err
+		}
+		if quiet {
+			return r.beginAt(ctx, newest, newest.offset)
+		}
+	}
+	return r.beginAtStart(ctx, log.start, first, newest)
+}
+
+// beginAt takes the state from a snapshot, and reads on from that offset.
+func (r *logReading) beginAt(ctx context.Context, id snapshotID, next inspect.Offset) error {
+	// An epoch that is valid everywhere above the log's start: nothing was read yet
+	// that could differ.
+	r.next, r.from, r.lastEpoch = next, next, r.at.epoch
+	return r.load(ctx, id)
+}
+
+// beginAtStart reads all that there is.
+func (r *logReading) beginAtStart(ctx context.Context, start inspect.Offset, first stamp, newest snapshotID) error {
+	if start == 0 {
+		// The batch that holds offset 1 comes whole. An election's record that lies
+		// alone at 0 is missed.
+		r.next, r.from, r.lastEpoch = 1, 0, r.at.epoch
+		return nil
+	}
+	// The earliest snapshot is that of the log's start, in the epoch in which the log
+	// goes on, unless that began right there. Fetch tells, which FetchSnapshot would
+	// not.
+	got, err := r.at.fetch(ctx, fetchQuery{offset: start, lastEpoch: first.epoch, maxBytes: 1})
+	if err != nil {
+		return err
+	}
+	if got.code == 0 && got.snapshot.offset < 0 && !got.diverged {
+		r.next, r.from, r.lastEpoch = start, start, first.epoch
+		return r.load(ctx, snapshotID{start, first.epoch})
+	}
+	r.to.Note(fmt.Sprintf("%s: the snapshot of offset %d, where its log begins, cannot be had: events from %d on", r.evidence.Where, start, newest.offset))
+	r.evidence.restart()
+	return r.beginAt(ctx, newest, newest.offset)
+}
+
+// survey asks for the log's bounds and its newest snapshot, whose offset is −1 where
+// there is none yet.
+func (r *logReading) survey(ctx context.Context) (*fetched, snapshotID, error) {
+	got, err := r.at.fetch(ctx, fetchQuery{maxBytes: 1})
+	switch {
+	case err != nil:
+		return nil, snapshotID{}, err
+	case got.code != 0:
+		return nil, snapshotID{}, fmt.Errorf("controller %s: %w", r.at.addr, errMoved)
+	}
+	return got, got.snapshot, nil
+}
+
+// stamp is a batch's place in time.
+type stamp struct {
+	base, next inspect.Offset
+	time       time.Time
+	epoch      int32
+}
+
+// stamp asks for the batch that holds an offset.
+func (r *logReading) stamp(ctx context.Context, at inspect.Offset) (stamp, error) {
+	got, err := r.at.fetch(ctx, fetchQuery{offset: at, lastEpoch: r.at.epoch, maxBytes: 1})
+	if err != nil {
+		return stamp{}, err
+	}
+	if got.code != 0 || got.snapshot.offset >= 0 || got.diverged {
+		return stamp{}, fmt.Errorf("controller %s: offset %d: %w", r.at.addr, at, errMoved)
+	}
+	b, _, err := cutBatch(got.data)
+	if err != nil {
+		return stamp{}, fmt.Errorf("controller %s: offset %d: %w", r.at.addr, at, err)
+	}
+	return stamp{inspect.Offset(b.FirstOffset), b.next(), b.time(), b.PartitionLeaderEpoch}, nil
+}
+
+// search returns an offset from which on everything is at or after t, and little is
+// before. The offsets of an idle log are its time: so it guesses where t should be,
+// and halves where that does not help.
+func (r *logReading) search(ctx context.Context, first stamp, end inspect.Offset, t time.Time) (inspect.Offset, error) {
+	const near, most = 200, 64 // batches of 72 bytes; requests
+	if !first.time.Before(t) || end-first.base < near {
+		return first.base, nil
+	}
+	last, err := r.stamp(ctx, end-1)
+	if err != nil {
+		return 0, err
+	}
+	low, high := first, last
+	for n := 0; high.base-low.next > near && n < most; n++ {
+		if !high.time.After(t) {
+			return high.base, nil
+		}
+		middle := low.next + (high.base-low.next)/2
+		if span := high.time.Sub(low.time); n%2 == 0 && span > 0 {
+			share := float64(t.Sub(low.time)) / float64(span)
+			guess := low.next + inspect.Offset(share*float64(high.base-low.next)) - near/2
+			middle = min(max(guess, low.next), high.base-1)
+		}
+		at, err := r.stamp(ctx, middle)
+		if err != nil {
+			return 0, err
+		}
+		if at.time.Before(t) {
+			low = at
+		} else {
+			high = at
+		}
+	}
+	return low.base, nil
+}
+
+// isQuiet reports whether nothing between the two offsets changed a partition or a
+// broker: then the state of the one is that of the other.
+func (r *logReading) isQuiet(ctx context.Context, from, to inspect.Offset) (bool, error) {
+	for from < to {
+		got, err := r.at.fetch(ctx, fetchQuery{offset: from, lastEpoch: r.at.epoch, maxBytes: fetchBytes})
+		if err != nil {
+			return false, err
+		}
+		if got.code != 0 || got.snapshot.offset >= 0 || got.diverged || len(got.data) == 0 {
+			return false, nil
+		}
+		quiet := true
+		for data := got.data; len(data) > 0 && from < to; {
+			b, size, err := cutBatch(data)
+			if err != nil {
+				break
+			}
+			err = b.each(func(at Position, rec *kmsg.Record) error {
+				key, err := typeOf(rec.Value)
+				quiet = quiet && (b.isControl() || at.Offset < from || err == nil && !matters(key))
+				return nil
+			})
+			if err != nil {
+				return false, err
+			}
+			from, data = b.next(), data[size:]
+		}
+		if !quiet {
+			return false, nil
+		}
+	}
+	return true, nil
+}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -31,11 +32,12 @@ func newCheckCmd(env Env) *cobra.Command {
 type healthOptions struct {
 	options
 	maxLag, maxUncommitted int64
+	maxAge                 time.Duration
 	nagios                 bool
 	unreachable            string
 	excludeInternal        bool
-	// limitLag, limitUncommitted: the flag was on the command line.
-	limitLag, limitUncommitted bool
+	// limitLag, limitUncommitted, limitAge: the flag was on the command line.
+	limitLag, limitUncommitted, limitAge bool
 }
 
 func newCheckHealthCmd(env Env) *cobra.Command {
@@ -51,12 +53,18 @@ replies: a total outage, and every fault of the network on the way. A refusal, o
 the credentials for instance, stays 3. While brokers are silent the controllers may
 tell why: kafkaops describe quorum --controller host:port.
 
-The limits add a pass over the offsets of every replica.`,
+The limits add a pass over the offsets of every replica. --max-uncommitted-age 5s
+looks twice, that long apart (which is not part of --timeout): where the HW of the
+second look has not reached the LEO of the first, a record has waited at least so
+long. It tells of producers with acks=all that stand still, of whose records few
+pile up, because each waits for its answer: --max-uncommitted may never fire then.`,
 		Example: `  kafkaops check health -b kafka-1:9092 && ./deploy
+  kafkaops check health --max-uncommitted-age 5s -b kafka-1:9092
   kafkaops check health --nagios --max-lag 10000 -b kafka-1:9092`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.limitLag, o.limitUncommitted = cmd.Flags().Changed("max-lag"), cmd.Flags().Changed("max-uncommitted")
+			o.limitAge = cmd.Flags().Changed("max-uncommitted-age")
 			return o.run(cmd.Context(), env)
 		},
 	}
@@ -64,6 +72,7 @@ The limits add a pass over the offsets of every replica.`,
 	f := cmd.Flags()
 	f.Int64Var(&o.maxLag, "max-lag", 0, "not healthy when a replica is more than `N` records behind")
 	f.Int64Var(&o.maxUncommitted, "max-uncommitted", 0, "not healthy when a partition has more than `N` records above its HW")
+	f.DurationVar(&o.maxAge, "max-uncommitted-age", 0, "not healthy when a record has waited for its commit for at least this `long`: looks twice")
 	f.BoolVar(&o.nagios, nagiosFlag, false, "a monitoring plugin's line and exit code")
 	f.StringVar(&o.unreachable, unreachableFlag, unreachableUnknown, "what --nagios says when no address connects or replies: `unknown or critical`")
 	complete(cmd, unreachableFlag, unreachableUnknown, unreachableCritical)
@@ -77,6 +86,8 @@ func (o *healthOptions) check(s *session) error {
 		return usagef("--max-lag %d: a lag is not negative", o.maxLag)
 	case o.maxUncommitted < 0:
 		return usagef("--max-uncommitted %d: a number of records is not negative", o.maxUncommitted)
+	case o.limitAge && (o.maxAge <= 0 || o.maxAge > maxTimeout):
+		return usagef("--max-uncommitted-age %s: use a duration above 0, at most %s", o.maxAge, maxTimeout)
 	case o.unreachable != unreachableUnknown && o.unreachable != unreachableCritical:
 		return usagef("--%s %q: use %s or %s", unreachableFlag, o.unreachable, unreachableUnknown, unreachableCritical)
 	case o.unreachable != unreachableUnknown && !o.nagios:
@@ -100,23 +111,36 @@ func (o *healthOptions) run(ctx context.Context, env Env) error {
 	filter := topicFilter{excludeInternal: o.excludeInternal}
 	q := filter.query()
 	q.Parts = inspect.PartELR | inspect.PartReachable
-	if o.limitLag || o.limitUncommitted {
+	looks := 1
+	if o.limitAge {
+		looks++
+	}
+	if o.limitLag || o.limitUncommitted || o.limitAge {
 		q.Parts |= inspect.PartOffsets
 	}
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.ask(ctx, q, notes)
+		var first *inspect.Snapshot
+		snap, err := s.sample(ctx, q, looks, o.maxAge, func(snap *inspect.Snapshot) {
+			if first == nil {
+				first = snap
+			}
+		}, notes)
 		if err != nil {
 			return err
 		}
 		verdict := snap.Verdict()
-		o.applyLimits(snap, &verdict)
+		var aged render.Aged
+		if o.limitAge {
+			aged = render.Aged{For: inspect.Known(o.maxAge), Waiting: snap.WaitingSince(first)}
+		}
+		o.applyLimits(snap, &verdict, &aged)
 		if o.nagios {
 			if !snap.Complete() && verdict.Level == inspect.LevelOK {
 				verdict.Worsen(inspect.LevelUnknown, "ok as far as was answered, which is not all")
 			}
-			err = render.CheckHealthNagios(out, snap, &verdict, o.limits())
+			err = render.CheckHealthNagios(out, snap, &verdict, &aged, o.limits())
 		} else {
-			err = render.CheckHealth(out, s.view, snap, &verdict)
+			err = render.CheckHealth(out, s.view, snap, &verdict, &aged)
 		}
 		if err != nil {
 			return err
@@ -130,12 +154,12 @@ func (o *healthOptions) run(ctx context.Context, env Env) error {
 
 // applyLimits makes the verdict degraded, or unknown, by the offsets. A lag that
 // is unknown may be above the limit.
-func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict) {
+func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict, aged *render.Aged) {
 	limits := o.limits()
-	if !limits.Lag.IsKnown() && !limits.Uncommitted.IsKnown() {
+	if limits == (render.Limits{}) {
 		return
 	}
-	h := render.NewHealthItem(snap, v)
+	h := render.NewHealthItem(snap, v, aged)
 	limit := func(limit, most inspect.Opt[int64], at *render.PlaceItem, unknown inspect.Opt[int], what string, of func(int) string) {
 		allowed, on := limit.Get()
 		if !on {
@@ -150,6 +174,21 @@ func (o *healthOptions) applyLimits(snap *inspect.Snapshot, v *inspect.Verdict) 
 	}
 	limit(limits.Lag, h.MaxLag, h.MaxLagAt, h.LagUnknown, "the largest lag of a replica", lagsOf)
 	limit(limits.Uncommitted, h.MaxUncommitted, h.MaxUncommittedAt, h.UncommittedUnknown, "the largest LEO-HW of a partition", gapsOf)
+	applyAge(&h, v, o.maxAge)
+}
+
+// applyAge is applyLimits for the age of what is not committed.
+func applyAge(h *render.HealthItem, v *inspect.Verdict, limit time.Duration) {
+	if n := h.UncommittedAged.Or(0); n > 0 {
+		at := h.UncommittedAgeAt.String()
+		if n > 1 {
+			at += " and " + count(n-1, "more partition")
+		}
+		v.Worsen(inspect.LevelDegraded, fmt.Sprintf("a record has waited for its commit for at least %s (%s)", limit, at))
+	}
+	if n := h.UncommittedAgeUnknown.Or(0); n > 0 {
+		v.Worsen(inspect.LevelUnknown, fmt.Sprintf("a record may have waited for its commit for %s: that of %s is not known", limit, partitions(n)))
+	}
 }
 
 func lagsOf(n int) string {
@@ -181,6 +220,9 @@ func (o *healthOptions) limits() render.Limits {
 	}
 	if o.limitUncommitted {
 		l.Uncommitted = inspect.Known(o.maxUncommitted)
+	}
+	if o.limitAge {
+		l.Age = inspect.Known(o.maxAge)
 	}
 	return l
 }

@@ -71,6 +71,29 @@ func TestCheckHealth(t *testing.T) {
 			1, "KAFKA DEGRADED - the largest LEO-HW of a partition is 41 records",
 		},
 		{
+			"a record that waits", func(m *fakekafka.Model) { orders(m).SetLEO(1, 1001) }, "--max-uncommitted-age 1ms", exitUnhealthy,
+			"DEGRADED cluster CLUSTER: a record has waited for its commit for at least 1ms (orders-0)\n",
+			1, "KAFKA DEGRADED - a record has waited for its commit for at least 1ms (orders-0) | ",
+		},
+		{
+			"records that wait in several partitions", func(m *fakekafka.Model) {
+				for _, p := range m.Topic("orders").Partitions[:2] {
+					p.SetLEO(p.Leader, p.HW+3)
+				}
+			}, "--max-uncommitted-age 1ms --max-uncommitted 5", exitUnhealthy,
+			"DEGRADED cluster CLUSTER: a record has waited for its commit for at least 1ms (orders-0 and 1 more partition)\n",
+			1, "KAFKA DEGRADED - a record has waited for its commit for at least 1ms (orders-0 and 1 more partition) | ",
+		},
+		{
+			"none that waits", func(m *fakekafka.Model) { orders(m).AppendPerRead = 7 }, "--max-uncommitted-age 1ms", exitOK,
+			"OK cluster CLUSTER: ", 0, "KAFKA OK - ",
+		},
+		{
+			"not known whether one waits", func(m *fakekafka.Model) { m.Deny = []kmsg.Key{kmsg.ListOffsets} }, "--max-uncommitted-age 1ms", exitFailed,
+			"UNKNOWN cluster CLUSTER: a record may have waited for its commit for 1ms: that of 5 partitions is not known\n",
+			3, "KAFKA UNKNOWN - a record may have waited for its commit for 1ms: that of 5 partitions is not known | ",
+		},
+		{
 			"the worse stays", func(m *fakekafka.Model) { orders(m).Shrink(2, 3); orders(m).SetLEO(2, 0) }, "--max-lag 10", exitUnhealthy,
 			"AT RISK cluster CLUSTER: ", 2, "KAFKA AT-RISK - ",
 		},
@@ -138,19 +161,20 @@ func TestNagiosWithoutAnAnswer(t *testing.T) {
 	closed := fakekafka.ClosedPort(t)
 	at := " -b " + c.Bootstrap()
 	for line, want := range map[string]string{
-		"check health --nagios":                           "no cluster named: use --bootstrap-server (-b) host:port, set KAFKAOPS_BOOTSTRAP_SERVER, or choose a context (kafkaops context)",
-		"check health --nagios -b kafka-1":                `--bootstrap-server: bootstrap server "kafka-1" is not host:port (such as kafka-1:9092, or [::1]:9092)`,
-		"check health --nagios -b " + closed:              "no bootstrap server answered: " + closed + ": dial: connection refused",
-		"check health --nagios --no-such-flag" + at:       "unknown flag: --no-such-flag",
-		"check health --no-such-flag --nagios" + at:       "unknown flag: --no-such-flag",
-		"check health --no-such|flag --nagios" + at:       "unknown flag: --no-such/flag",
-		"check health --nagios --timeout" + " 10" + at:    `--timeout "10": use a duration such as 10s or 1m30s`,
-		"check health --nagios now" + at:                  `kafkaops check health takes no argument, got "now"`,
-		"check health --nagios --max-lag -1" + at:         "--max-lag -1: a lag is not negative",
-		"check health --nagios --max-uncommitted -1" + at: "--max-uncommitted -1: a number of records is not negative",
-		"check health --nagios -o json" + at:              "--nagios has a format of its own: leave --output json out",
-		"check health --nagios --watch" + at:              "--nagios answers once: leave --watch out",
-		"check helth --nagios" + at:                       "unknown flag: --nagios",
+		"check health --nagios":                               "no cluster named: use --bootstrap-server (-b) host:port, set KAFKAOPS_BOOTSTRAP_SERVER, or choose a context (kafkaops context)",
+		"check health --nagios -b kafka-1":                    `--bootstrap-server: bootstrap server "kafka-1" is not host:port (such as kafka-1:9092, or [::1]:9092)`,
+		"check health --nagios -b " + closed:                  "no bootstrap server answered: " + closed + ": dial: connection refused",
+		"check health --nagios --no-such-flag" + at:           "unknown flag: --no-such-flag",
+		"check health --no-such-flag --nagios" + at:           "unknown flag: --no-such-flag",
+		"check health --no-such|flag --nagios" + at:           "unknown flag: --no-such/flag",
+		"check health --nagios --timeout" + " 10" + at:        `--timeout "10": use a duration such as 10s or 1m30s`,
+		"check health --nagios now" + at:                      `kafkaops check health takes no argument, got "now"`,
+		"check health --nagios --max-lag -1" + at:             "--max-lag -1: a lag is not negative",
+		"check health --nagios --max-uncommitted -1" + at:     "--max-uncommitted -1: a number of records is not negative",
+		"check health --nagios --max-uncommitted-age 0s" + at: "--max-uncommitted-age 0s: use a duration above 0, at most 1h0m0s",
+		"check health --nagios -o json" + at:                  "--nagios has a format of its own: leave --output json out",
+		"check health --nagios --watch" + at:                  "--nagios answers once: leave --watch out",
+		"check helth --nagios" + at:                           "unknown flag: --nagios",
 	} {
 		r := place{}.run(t.Context(), strings.Fields(line)...)
 		if r.code != nagiosUnknown || r.stderr == "" {

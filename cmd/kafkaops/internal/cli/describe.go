@@ -30,7 +30,10 @@ is not healthy, the worst first.
                or the controllers cannot lose another voter or have no leader
   degraded     a replica is missing, or a broker does not answer
   unknown      an answer that the verdict needs is missing
-  ok           none of these`,
+  ok           none of these
+
+It looks once. Whether records wait for their commit while all else looks well, as
+behind a slow disk, is asked by kafkaops check health --max-uncommitted-age 5s.`,
 		Example: `  kafkaops describe -b kafka-1:9092,kafka-2:9092
   kafkaops describe --exit-code -o json -b kafka-1:9092 | jq '.items[0].reasons'`,
 		Args: noSuchFacet,

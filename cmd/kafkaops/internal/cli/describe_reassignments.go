@@ -56,7 +56,7 @@ func (o *reassignmentsOptions) run(ctx context.Context, env Env, args []string) 
 	var previous *inspect.Snapshot // of the pass before, in a watch
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		var first *inspect.Snapshot
-		last, err := s.sample(ctx, q, o.samples, func(snap *inspect.Snapshot) {
+		last, err := s.sample(ctx, q, o.samples, s.opts.interval, func(snap *inspect.Snapshot) {
 			if first == nil {
 				first = snap
 			}

@@ -39,7 +39,8 @@ upper one too). Both need no more than DESCRIBE on the topic. Consumers' lag is
 kafkaops lag groups (a topic of that name: lag --topic groups).
 
 With --samples N (or --watch) it looks N times and tells TIME: how old the end of
-the replica's log is, to within one --interval.
+the replica's log is, to within one --interval. Yes or no, for scripts: kafkaops
+check health with --max-lag, --max-uncommitted or --max-uncommitted-age.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 		Example: `  kafkaops lag --top 10 -b kafka-1:9092
@@ -106,7 +107,7 @@ func (o *lagOptions) run(ctx context.Context, env Env, args []string) error {
 	q.QuorumBeside = !o.exitCode // the verdict alone needs it
 	past := history.New(0)
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.sample(ctx, q, o.samples, past.Add, notes)
+		snap, err := s.sample(ctx, q, o.samples, s.opts.interval, past.Add, notes)
 		if err != nil {
 			return err
 		}

@@ -152,7 +152,7 @@ func (o *lagGroupsOptions) run(ctx context.Context, env Env, args []string) erro
 	}
 	past := history.New(0)
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
-		snap, err := s.sample(ctx, q, o.samples, past.Add, notes)
+		snap, err := s.sample(ctx, q, o.samples, s.opts.interval, past.Add, notes)
 		if err != nil {
 			return err
 		}

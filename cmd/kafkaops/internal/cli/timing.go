@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -11,11 +12,11 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
-// sample takes the n samples of one pass, hands each to add and returns the last,
+// sample takes the n samples of one pass, every so often, hands each to add and returns the last,
 // with the failures of all, each once: what one sample missed is missing from the
 // answer.
 func (s *session) sample(
-	ctx context.Context, q source.Query, n int, add func(*inspect.Snapshot), notes io.Writer,
+	ctx context.Context, q source.Query, n int, every time.Duration, add func(*inspect.Snapshot), notes io.Writer,
 ) (*inspect.Snapshot, error) {
 	told := map[string]bool{}
 	var failures []inspect.Failure
@@ -36,7 +37,7 @@ func (s *session) sample(
 			snap.Failures = failures
 			return snap, nil
 		}
-		if err := sleep(ctx, s.opts.interval); err != nil {
+		if err := sleep(ctx, every); err != nil {
 			return nil, err
 		}
 	}

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
 // CheckHealth is check health: one line, or a document of kind Health.
-func CheckHealth(w io.Writer, v View, s *inspect.Snapshot, verdict *inspect.Verdict) error {
+func CheckHealth(w io.Writer, v View, s *inspect.Snapshot, verdict *inspect.Verdict, aged *Aged) error {
 	if v.Format.Structured() {
-		return write(w, v, NewDocument(KindHealth, s, []HealthItem{NewHealthItem(s, verdict)}))
+		return write(w, v, NewDocument(KindHealth, s, []HealthItem{NewHealthItem(s, verdict, aged)}))
 	}
 	word := Paint(v.Color, LevelStyle(verdict.Level), LevelWord(verdict.Level))
 	why := strings.Join(verdict.Reasons, "; ")
@@ -26,12 +27,15 @@ func CheckHealth(w io.Writer, v View, s *inspect.Snapshot, verdict *inspect.Verd
 }
 
 // Limits are what check health was given; unknown where there is none.
-type Limits struct{ Lag, Uncommitted inspect.Opt[int64] }
+type Limits struct {
+	Lag, Uncommitted inspect.Opt[int64]
+	Age              inspect.Opt[time.Duration]
+}
 
 // CheckHealthNagios is the line of a Nagios plugin: the state, the reasons, and
 // performance data that any of its graphers reads. It is never coloured.
-func CheckHealthNagios(w io.Writer, s *inspect.Snapshot, verdict *inspect.Verdict, limits Limits) error {
-	item := NewHealthItem(s, verdict)
+func CheckHealthNagios(w io.Writer, s *inspect.Snapshot, verdict *inspect.Verdict, aged *Aged, limits Limits) error {
+	item := NewHealthItem(s, verdict, aged)
 	why := strings.Join(verdict.Reasons, "; ")
 	if verdict.Level == inspect.LevelOK {
 		why = healthySentence(View{}, verdict)
@@ -72,6 +76,10 @@ func perfData(h *HealthItem, limits Limits) []string {
 	add("maxLag", h.MaxLag, h.MaxLag.IsKnown(), warnsAbove(limits.Lag))
 	add("lagUnknown", h.LagUnknown, h.LagUnknown.IsKnown(), noLimit)
 	add("maxUncommitted", h.MaxUncommitted, h.MaxUncommitted.IsKnown(), warnsAbove(limits.Uncommitted))
+	if limits.Age.IsKnown() { // a value that graphers have not seen before is there only where it was asked for
+		add("uncommittedAged", h.UncommittedAged, h.UncommittedAged.IsKnown(), warnAbove)
+		add("uncommittedAgeUnknown", h.UncommittedAgeUnknown, h.UncommittedAgeUnknown.IsKnown(), noLimit)
+	}
 	return out
 }
 

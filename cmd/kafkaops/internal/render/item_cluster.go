@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
@@ -68,6 +69,23 @@ type HealthItem struct {
 	MaxUncommittedAt   *PlaceItem       `json:"maxUncommittedAt"`
 	LagUnknown         inspect.Opt[int] `json:"lagUnknown"`
 	UncommittedUnknown inspect.Opt[int] `json:"uncommittedUnknown"`
+	// UncommittedAgeMs is how long, at least, a record has certainly waited for its
+	// commit: the time between two looks; 0 where nothing that the first one saw was
+	// left. Null without --max-uncommitted-age, and where none is known to have waited
+	// and not all are known. UncommittedAged counts the partitions that have
+	// one, UncommittedAgeAt is the first of them, and UncommittedAgeUnknown counts
+	// those of which it is not known.
+	UncommittedAgeMs      inspect.Opt[int64] `json:"uncommittedAgeMs"`
+	UncommittedAgeAt      *PlaceItem         `json:"uncommittedAgeAt"`
+	UncommittedAged       inspect.Opt[int]   `json:"uncommittedAged"`
+	UncommittedAgeUnknown inspect.Opt[int]   `json:"uncommittedAgeUnknown"`
+}
+
+// Aged is what was seen of records that wait for their commit: by two looks, For
+// apart. For is unknown where nobody looked twice.
+type Aged struct {
+	For     inspect.Opt[time.Duration]
+	Waiting inspect.Waiting
 }
 
 // PlaceItem is a replica, or a partition where no broker is named.
@@ -132,8 +150,9 @@ func NewClusterItem(s *inspect.Snapshot, v *inspect.Verdict) ClusterItem {
 }
 
 // NewHealthItem is the item of check health.
-func NewHealthItem(s *inspect.Snapshot, v *inspect.Verdict) HealthItem {
+func NewHealthItem(s *inspect.Snapshot, v *inspect.Verdict, aged *Aged) HealthItem {
 	item := HealthItem{Counts: newCounts(s, v), Verdict: v.Level, Reasons: list(v.Reasons)}
+	item.addAged(aged)
 	if !s.Asked.Has(inspect.PartOffsets) {
 		return item
 	}
@@ -156,6 +175,22 @@ func NewHealthItem(s *inspect.Snapshot, v *inspect.Verdict) HealthItem {
 	}
 	item.LagUnknown, item.UncommittedUnknown = inspect.Known(lagUnknown), inspect.Known(uncommittedUnknown)
 	return item
+}
+
+func (h *HealthItem) addAged(a *Aged) {
+	apart, ok := a.For.Get()
+	if !ok {
+		return
+	}
+	found := a.Waiting.Partitions
+	h.UncommittedAged, h.UncommittedAgeUnknown = inspect.Known(len(found)), inspect.Known(a.Waiting.Unknown)
+	switch {
+	case len(found) > 0:
+		h.UncommittedAgeMs = inspect.Known(apart.Milliseconds())
+		h.UncommittedAgeAt = &PlaceItem{Topic: found[0].Topic, Partition: found[0].Partition}
+	case a.Waiting.Unknown == 0:
+		h.UncommittedAgeMs = inspect.Known[int64](0)
+	}
 }
 
 func larger(n int64, than inspect.Opt[int64]) bool {

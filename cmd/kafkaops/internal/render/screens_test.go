@@ -65,9 +65,9 @@ func draw(t *testing.T, screen string, v View, s *inspect.Snapshot) string {
 	case "lag groups partitions samples":
 		err = GroupPartitions(&b, v, s, timedGroupRows(groupRowsOf(s)))
 	case "check health":
-		err = CheckHealth(&b, v, s, &verdict)
+		err = CheckHealth(&b, v, s, &verdict, &Aged{})
 	case "check health nagios":
-		err = CheckHealthNagios(&b, s, &verdict, Limits{})
+		err = CheckHealthNagios(&b, s, &verdict, &Aged{}, Limits{})
 	default:
 		t.Fatalf("no screen %q", screen)
 	}

@@ -25,6 +25,10 @@ type Cluster struct {
 	log   *slog.Logger
 	links broker.Links
 	lock  io.Closer // of Options.Dir
+	// fresh: there was no cluster in Options.Dir. made are the directories that were made
+	// to have it.
+	fresh bool
+	made  []string
 
 	controller *Controller
 	brokers    []*Broker

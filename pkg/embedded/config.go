@@ -76,8 +76,30 @@ func number[T int16 | int32 | int64](field func(o *quorum.Options) *T, lowest T)
 	}
 }
 
-// unheeded are the configs of Options that are Kafka's, and that nothing here obeys.
-func (o *Options) unheeded() []string {
+// setBy are the configs that say which node it is and where: what the fields of Options
+// are for.
+var setBy = map[string]string{
+	"node.id": "Brokers: ids are 1 to that, the controller's is 100", "broker.id": "Brokers: ids are 1 to that, the controller's is 100",
+	"process.roles": "Brokers: each is a broker, and one controller is there beside them",
+	"log.dir":       "Dir", "log.dirs": "Dir", "metadata.log.dir": "Dir",
+	"broker.rack": "Racks",
+	"listeners":   "Host and Ports", "advertised.listeners": "Host and Ports",
+	"listener.security.protocol.map": "Host and Ports: all is plain text", "security.inter.broker.protocol": "Host and Ports: all is plain text",
+	"inter.broker.listener.name": "Host and Ports: there is one listener", "controller.listener.names": "Host and Ports: there is one listener",
+	"early.start.listeners": "Host and Ports: there is one listener", "control.plane.listener.name": "Host and Ports: there is one listener",
+	"controller.quorum.voters":            "the cluster itself: its controller is the only voter",
+	"controller.quorum.bootstrap.servers": "the cluster itself: its controller is the only voter",
+}
+
+// SetBy is which fields of [Options] set what in Kafka is a config of that name, after
+// which there may be a colon and more; false for a config that Options.Config takes.
+func SetBy(config string) (string, bool) {
+	by, ok := setBy[config]
+	return by, ok
+}
+
+// Unheeded are the configs of o that are Kafka's, and that nothing here obeys.
+func (o *Options) Unheeded() []string {
 	names := map[string]bool{}
 	for _, config := range append(slices.Collect(maps.Values(o.BrokerConfig)), o.Config) {
 		for name := range config {

@@ -1,8 +1,12 @@
 package embedded_test
 
 import (
+	"errors"
+	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -79,6 +83,9 @@ func TestStartRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	if err := os.WriteFile(filepath.Join(mixed, "cluster.lock"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		name string
 		o    embedded.Options
@@ -93,6 +100,12 @@ func TestStartRefused(t *testing.T) {
 		{"an unknown config", embedded.Options{Config: map[string]string{"log.retention.houers": "1"}}, "log.retention.houers"},
 		{"a config that is no number", embedded.Options{Config: map[string]string{"num.partitions": "many"}}, "num.partitions=many: want a whole number from 1 on"},
 		{"a config of nobody", embedded.Options{BrokerConfig: map[int]map[string]string{4: {}}}, "BrokerConfig of node 4, which there is not: brokers are 1 to 3"},
+		{"a config of the ids", embedded.Options{Config: map[string]string{"node.id": "7"}}, "config node.id: it is set by Brokers"},
+		{"a broker's config of the rack", embedded.Options{BrokerConfig: map[int]map[string]string{1: {"broker.rack": "a"}}}, "config broker.rack: it is set by Racks"},
+		{"a host of no machine", embedded.Options{Host: "no-such-host.invalid"}, "host no-such-host.invalid cannot be resolved: "},
+		{"a host of another machine", embedded.Options{Host: "192.0.2.1"}, "host 192.0.2.1: nobody can listen there: "}, // TEST-NET-1
+		{"all addresses", embedded.Options{Host: "0.0.0.0"}, "host 0.0.0.0 stands for all addresses"},
+		{"all addresses of IPv6", embedded.Options{Host: "::"}, "host :: stands for all addresses"},
 		{"an unknown release", embedded.Options{MaxVersions: "3.99"}, "MaxVersions: "},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -123,6 +136,149 @@ func TestStartRefused(t *testing.T) {
 	}
 	if err := taken.Broker(1).Restart(within(t)); err == nil || !strings.Contains(err.Error(), "the cluster is closed") {
 		t.Errorf("restart in a closed cluster: %v", err)
+	}
+}
+
+// TestForeignDir: what is not a cluster's of ours is refused, and is as it was.
+func TestForeignDir(t *testing.T) {
+	t.Parallel()
+	const meta = "cluster.id=MkU3OEVBNTcwNTJENDM2Qg\nnode.id=1\nversion=1\n"
+	for name, tt := range map[string]struct {
+		files map[string]string
+		want  string // empty where the cluster starts
+	}{
+		"empty":                {nil, ""},
+		"a log of the command": {map[string]string{"kafkaops.log": "x"}, ""},
+		"somebody's files":     {map[string]string{"a.txt": "x", "b/c": "y", "d": "", "e": "", "f": ""}, "it is not empty (a.txt, b, d and 2 more), and what lies there is no cluster's: choose an empty directory"},
+		"a Kafka's log.dirs":   {map[string]string{"meta.properties": meta, "orders-0/00000000000000000000.log": ""}, "it has a Kafka's data (meta.properties)"},
+		"several Kafkas'":      {map[string]string{"broker-1/meta.properties": meta, "controller/meta.properties": meta}, "it has a Kafka's data (broker-1/meta.properties)"},
+	} {
+		dir := t.TempDir()
+		for file, text := range tt.files {
+			if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(file)), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(dir, file), []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		before := listing(t, dir)
+		c, err := embedded.Start(within(t), embedded.Options{Brokers: 1, Dir: dir})
+		if tt.want == "" {
+			if err != nil {
+				t.Errorf("%s: %v", name, err)
+			} else if err := c.Close(); err != nil {
+				t.Error(err)
+			}
+			continue
+		}
+		if err == nil {
+			t.Fatalf("%s: it starts: %v", name, c.Close())
+		}
+		var refused *embedded.DirError
+		if !errors.As(err, &refused) || refused.Dir != dir || !strings.Contains(filepath.ToSlash(err.Error()), tt.want) {
+			t.Errorf("%s: got %v, want a DirError that says %q", name, err, tt.want)
+		}
+		if _, err := embedded.BrokersIn(dir); !errors.As(err, &refused) {
+			t.Errorf("%s: BrokersIn: got %v", name, err)
+		}
+		if after := listing(t, dir); after != before {
+			t.Errorf("%s: left\n%s\nwas\n%s", name, after, before)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	var refused *embedded.DirError
+	if _, err := embedded.Start(within(t), embedded.Options{Dir: filepath.Join(file, "below")}); !errors.As(err, &refused) || strings.Contains(err.Error(), "mkdir") {
+		t.Errorf("below a file: got %v, want a DirError without the call that failed", err)
+	}
+}
+
+// listing is every path below dir.
+func listing(t *testing.T, dir string) string {
+	t.Helper()
+	var b strings.Builder
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		b.WriteString(path + "\n")
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// TestBrokersIn: data is opened with as many brokers as it is of, or more.
+func TestBrokersIn(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "data")
+	for _, tt := range []struct {
+		brokers, there int
+		want           string
+	}{
+		{2, 0, ""}, {1, 2, "data of 2 brokers, and a cluster of 1 would leave 1 behind"}, {3, 2, ""}, {0, 3, ""},
+	} {
+		if n, err := embedded.BrokersIn(dir); err != nil || n != tt.there {
+			t.Errorf("before %+v: got %d, %v", tt, n, err)
+		}
+		c, err := embedded.Start(within(t), embedded.Options{Brokers: tt.brokers, Dir: dir})
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Fatalf("%+v: got %v", tt, err)
+		}
+		if err == nil {
+			if err := c.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestNothingLeft: a start that comes to nothing before a node has begun leaves no
+// directory that was not there.
+func TestNothingLeft(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	ports := []int{0, taken.Addr().(*net.TCPAddr).Port}
+	root := t.TempDir()
+	dir := filepath.Join(root, "made", "here")
+	if _, err := embedded.Start(within(t), embedded.Options{Dir: dir, Ports: ports}); err == nil {
+		t.Fatal("it starts")
+	}
+	if left := listing(t, root); left != root+"\n" {
+		t.Errorf("left:\n%s", left)
+	}
+	// Data that is there stays.
+	c, err := embedded.Start(within(t), embedded.Options{Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	before := listing(t, root)
+	if _, err := embedded.Start(within(t), embedded.Options{Dir: dir, Ports: ports}); err == nil {
+		t.Fatal("it starts")
+	}
+	if left := listing(t, root); left != before {
+		t.Errorf("left:\n%s\nwas\n%s", left, before)
+	}
+}
+
+// TestUnheeded: what is Kafka's and changes nothing can be told before the start.
+func TestUnheeded(t *testing.T) {
+	t.Parallel()
+	o := embedded.Options{
+		Config:       map[string]string{"num.io.threads": "9", "min.insync.replicas": "2", "broker.session.timeout.ms": "1000"},
+		BrokerConfig: map[int]map[string]string{1: {"log.retention.hours": "1", "num.io.threads": "8"}},
+	}
+	if got := o.Unheeded(); !slices.Equal(got, []string{"log.retention.hours", "num.io.threads"}) {
+		t.Errorf("got %v", got)
 	}
 }
 

@@ -15,32 +15,146 @@ import (
 
 // A data directory:
 //
-//	cluster.lock, cluster.pid   who has it open
+//	cluster.lock, cluster.pid   who has it open; the first stays, and says whose it is
 //	controller/                 as Kafka's metadata.log.dir
 //	broker-1/, broker-2/, …     as Kafka's log.dirs
+//	kafkaops.log                what a cluster in the background says; the command's
 const (
 	lockName      = "cluster.lock"
 	pidName       = "cluster.pid"
 	controllerDir = "controller"
 	brokerDir     = "broker-"
+	commandLog    = "kafkaops.log"
 )
 
-// lockDir makes a data directory if need be and takes it.
-func lockDir(dir string) (io.Closer, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, err
+// DirError says why a directory cannot be [Options].Dir: it holds something else, or it
+// cannot be written. Nothing was written there.
+type DirError struct {
+	Dir string
+	// Err is what is wrong: an error of the file system, or what lies there.
+	Err error
+}
+
+func (e *DirError) Error() string { return "data directory " + e.Dir + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *DirError) Unwrap() error { return e.Err }
+
+// dirError leaves out which call of the system failed, and on which file of ours.
+func dirError(dir string, err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
 	}
-	lock, err := vfs.NewReal(dir).Lock(lockName)
-	if errors.Is(err, vfs.ErrLocked) {
-		return nil, fmt.Errorf("data directory %s is in use%s: stop that cluster first, or choose another directory", dir, by(dir))
+	return &DirError{Dir: dir, Err: err}
+}
+
+// BrokersIn is how many brokers have data in a directory that is meant to be
+// [Options].Dir: 0 where it is empty or not there. The error is a *[DirError] where it
+// can be none.
+func BrokersIn(dir string) (int, error) {
+	if err := checkDir(dir); err != nil {
+		return 0, err
+	}
+	f, err := lookInto(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return 0, nil
+	}
+	return f.brokers, err
+}
+
+// checkDir refuses a directory with something in it that is not a cluster's of ours: it
+// may be anybody's, the more so where it is a Kafka's.
+func checkDir(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
 	if err != nil {
-		return nil, err
+		return dirError(dir, err)
+	}
+	var foreign []string
+	for _, e := range entries {
+		switch e.Name() {
+		case lockName:
+			return nil
+		case commandLog, "lost+found": // the latter is the file system's own
+		default:
+			foreign = append(foreign, e.Name())
+		}
+	}
+	if len(foreign) == 0 {
+		return nil
+	}
+	for _, of := range append([]string{""}, foreign...) {
+		file := filepath.Join(of, "meta.properties")
+		if _, err := os.Stat(filepath.Join(dir, file)); err == nil {
+			return &DirError{dir, fmt.Errorf("it has a Kafka's data (%s) and none of a cluster of this kind: choose an empty directory", file)}
+		}
+	}
+	const some = 3
+	what := strings.Join(foreign[:min(some, len(foreign))], ", ")
+	if more := len(foreign) - some; more > 0 {
+		what += fmt.Sprintf(" and %d more", more)
+	}
+	return &DirError{dir, fmt.Errorf("it is not empty (%s), and what lies there is no cluster's: choose an empty directory", what)}
+}
+
+// lockDir makes a data directory if need be and takes it. made are the directories that
+// it made, the outermost first.
+func lockDir(dir string) (lock io.Closer, made []string, err error) {
+	if err := checkDir(dir); err != nil {
+		return nil, nil, err
+	}
+	made = missing(dir)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, made, dirError(dir, err)
+	}
+	lock, err = vfs.NewReal(dir).Lock(lockName)
+	if errors.Is(err, vfs.ErrLocked) {
+		return nil, made, fmt.Errorf("data directory %s is in use%s: stop that cluster first, or choose another directory", dir, by(dir))
+	}
+	if err != nil {
+		return nil, made, dirError(dir, err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, pidName), fmt.Appendln(nil, os.Getpid()), 0o644); err != nil {
-		return nil, errors.Join(err, lock.Close())
+		return nil, made, errors.Join(dirError(dir, err), lock.Close())
 	}
-	return lock, nil
+	return lock, made, nil
+}
+
+// missing are dir and the directories above it that are not there, the outermost first.
+func missing(dir string) (out []string) {
+	for {
+		if _, err := os.Lstat(dir); !errors.Is(err, fs.ErrNotExist) {
+			return out
+		}
+		out = append([]string{dir}, out...)
+		up := filepath.Dir(dir)
+		if up == dir {
+			return out
+		}
+		dir = up
+	}
+}
+
+// tidy takes away what a start that came to nothing has made, as far as it is empty: of a
+// node that has begun there are files.
+func (c *Cluster) tidy() {
+	if !c.fresh {
+		return
+	}
+	empty := os.Remove(filepath.Join(c.opts.Dir, controllerDir)) == nil
+	for id := 1; id <= len(c.brokers); id++ {
+		empty = os.Remove(filepath.Join(c.opts.Dir, brokerDir+strconv.Itoa(id))) == nil && empty
+	}
+	if !empty {
+		return
+	}
+	_ = os.Remove(filepath.Join(c.opts.Dir, lockName))
+	for i := len(c.made) - 1; i >= 0; i-- {
+		_ = os.Remove(c.made[i])
+	}
 }
 
 // by says whose directory it is, if that is written there.

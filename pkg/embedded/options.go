@@ -1,9 +1,14 @@
 package embedded
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net"
+	"os"
+	"slices"
 	"strconv"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
@@ -17,18 +22,22 @@ type Options struct {
 	Brokers int
 	// Racks are the brokers' racks, broker 1's first. One that is missing or "" has none.
 	Racks []string
-	// Host is where all nodes listen and what they tell clients; "" is 127.0.0.1.
+	// Host is where all nodes listen and what they tell clients: a name or an address of
+	// this machine, but not that of all its interfaces. "" is 127.0.0.1.
 	Host string
 	// Ports are those of the brokers, broker 1's first, then the controller's. For one
 	// that is missing or 0 a free one is taken.
 	Ports []int
 	// Dir is where the data lies, in directories that a Kafka could have written. It is
-	// made if it is not there; a cluster whose data is there goes on. "" is memory: no
-	// file anywhere.
+	// made if it is not there; a cluster whose data is there goes on, with as many
+	// brokers or more. One with anything else in it is refused, with a *[DirError]. "" is
+	// memory: no file anywhere.
 	Dir string
 	// Config are Kafka's broker configs by their names in server.properties, for every
 	// broker and the controller. What is not there has Kafka's default, but for
-	// offsets.topic.num.partitions (8) and group.initial.rebalance.delay.ms (0).
+	// offsets.topic.num.partitions (8) and group.initial.rebalance.delay.ms (0). Those
+	// that other fields set are refused, see [SetBy]; [Options.Unheeded] are those that
+	// change nothing.
 	Config map[string]string
 	// BrokerConfig are configs of one node, by its id; they win over Config.
 	BrokerConfig map[int]map[string]string
@@ -44,19 +53,47 @@ type Options struct {
 // defaultBrokers is Options.Brokers where nobody says.
 const defaultBrokers = 3
 
-func (o *Options) check() error {
+func (o *Options) check(ctx context.Context) error {
 	switch {
 	case o.Brokers < 0:
-		return fmt.Errorf("embedded: %d brokers; want 1 or more, or 0 for %d", o.Brokers, defaultBrokers)
+		return fmt.Errorf("%d brokers; want 1 or more, or 0 for %d", o.Brokers, defaultBrokers)
 	case o.Brokers >= ControllerID:
-		return fmt.Errorf("embedded: %d brokers; want less than %d, which is the controller's id", o.Brokers, ControllerID)
+		return fmt.Errorf("%d brokers; want less than %d, which is the controller's id", o.Brokers, ControllerID)
 	}
 	for _, port := range o.Ports {
 		if port < 0 || port > 65535 {
-			return fmt.Errorf("embedded: port %d; want 1 to 65535, or 0 for a free one", port)
+			return fmt.Errorf("port %d; want 1 to 65535, or 0 for a free one", port)
 		}
 	}
-	return nil
+	for _, config := range append(slices.Collect(maps.Values(o.BrokerConfig)), o.Config) {
+		for _, name := range slices.Sorted(maps.Keys(config)) {
+			if by, ok := SetBy(name); ok {
+				return fmt.Errorf("config %s: it is set by %s", name, by)
+			}
+		}
+	}
+	return checkHost(ctx, o.host())
+}
+
+// checkHost finds out whether nodes can listen there, and clients be told of it.
+func checkHost(ctx context.Context, host string) error {
+	if ip := net.ParseIP(host); ip != nil && ip.IsUnspecified() {
+		return fmt.Errorf("host %s stands for all addresses of this machine, and clients need one of them: use that, or the machine's name", host)
+	}
+	var lc net.ListenConfig
+	ln, err := lc.Listen(ctx, "tcp", address(host, 0))
+	if err == nil {
+		return ln.Close()
+	}
+	var name *net.DNSError
+	if errors.As(err, &name) {
+		return fmt.Errorf("host %s cannot be resolved: %s", host, name.Err)
+	}
+	var call *os.SyscallError
+	if errors.As(err, &call) {
+		err = call.Err
+	}
+	return fmt.Errorf("host %s: nobody can listen there: %w; is it an address of this machine?", host, err)
 }
 
 // checkIDs looks at what is said of single brokers, of which there are so many.
@@ -75,7 +112,7 @@ func (o *Options) apis() (wire.APIs, error) {
 	}
 	apis, err := wire.Release(o.MaxVersions)
 	if err != nil {
-		return apis, fmt.Errorf("embedded: MaxVersions: %w", err)
+		return apis, fmt.Errorf("MaxVersions: %w", err)
 	}
 	return apis, nil
 }

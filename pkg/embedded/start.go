@@ -19,18 +19,19 @@ import (
 // returns without an error the cluster is ready: every broker is unfenced, and each
 // tells clients of all. ctx bounds how long that may take.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
 	c := &Cluster{opts: o, host: o.host(), log: o.log()}
-	var err error
-	if c.apis, err = o.apis(); err != nil {
-		return nil, err
+	err := o.check(ctx)
+	if err == nil {
+		c.apis, err = o.apis()
 	}
-	if err := c.start(ctx); err != nil {
-		return nil, fmt.Errorf("embedded: start: %w", errors.Join(err, c.Close()))
+	if err == nil {
+		if err = c.start(ctx); err == nil {
+			return c, nil
+		}
+		err = errors.Join(err, c.Close())
+		c.tidy()
 	}
-	return c, nil
+	return nil, fmt.Errorf("embedded: start: %w", err)
 }
 
 func (c *Cluster) start(ctx context.Context) error {
@@ -38,7 +39,7 @@ func (c *Cluster) start(ctx context.Context) error {
 	if seed == 0 {
 		seed = rand.Uint64()
 	}
-	for _, name := range c.opts.unheeded() {
+	for _, name := range c.opts.Unheeded() {
 		c.log.Warn("a config of Kafka that changes nothing here", "config", name)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
@@ -79,12 +80,16 @@ func (c *Cluster) make(rng *rand.Rand) error {
 	c.id = kraft.DrawUUID(rng).String()
 	if c.opts.Dir != "" {
 		var err error
-		if c.lock, err = lockDir(c.opts.Dir); err != nil {
+		if c.lock, c.made, err = lockDir(c.opts.Dir); err != nil {
 			return err
 		}
 		f, err := lookInto(c.opts.Dir)
 		if err != nil {
 			return err
+		}
+		c.fresh = f.clusterID == ""
+		if brokers > 0 && brokers < f.brokers {
+			return tooFew(c.opts.Dir, brokers, f.brokers)
 		}
 		if f.clusterID != "" {
 			c.id = f.clusterID
@@ -111,6 +116,13 @@ func (c *Cluster) make(rng *rand.Rand) error {
 		c.brokers = append(c.brokers, c.newBroker(id, disk, split(rng)))
 	}
 	return nil
+}
+
+// tooFew: a cluster of fewer brokers than its data is of would have replicas on brokers
+// that nobody can start.
+func tooFew(dir string, brokers, there int) error {
+	return fmt.Errorf("data directory %s has data of %d brokers, and a cluster of %d would leave %d behind with the replicas on it: start all %d (more is possible), or choose an empty directory",
+		dir, there, brokers, there-brokers, there)
 }
 
 // split returns a generator of its own: two processes may draw at once.

@@ -99,9 +99,10 @@ func New(opts Options, image metadata.Image, nextOffset, nowMs int64) *Controlle
 // Bootstrap returns what the log of a new cluster begins with: in one metadata
 // transaction metadata.version, which is that of Kafka 4.4, and the features given,
 // such as eligible.leader.replicas.version 1. That one also needs a cluster-wide
-// min.insync.replicas, which then can be changed but not removed (Kafka's
+// min.insync.replicas, which then can be changed but not removed: static's, the
+// configs of the node's file, else Kafka's default (Kafka's
 // ActivationRecordsGenerator.recordsForEmptyLog).
-func Bootstrap(features ...kraft.FeatureLevel) []kraft.Record {
+func Bootstrap(static map[string]string, features ...kraft.FeatureLevel) []kraft.Record {
 	name := "Bootstrap records"
 	all := []kraft.Record{
 		&kraft.BeginTransaction{Name: &name},
@@ -113,8 +114,11 @@ func Bootstrap(features ...kraft.FeatureLevel) []kraft.Record {
 		elr = elr || f.Name == featureELR && f.FeatureLevel >= 1
 	}
 	if elr {
-		one := defaultOf(minISRKey)
-		all = append(all, &kraft.Config{ResourceType: kraft.ResourceBroker, Name: minISRKey, Value: &one})
+		value, ok := static[minISRKey]
+		if !ok {
+			value = defaultOf(minISRKey)
+		}
+		all = append(all, &kraft.Config{ResourceType: kraft.ResourceBroker, Name: minISRKey, Value: &value})
 	}
 	return append(all, &kraft.EndTransaction{})
 }

@@ -43,7 +43,7 @@ func newCluster(t testing.TB, brokers int32, set func(*Options)) *Controller {
 		set(&opts)
 	}
 	replay := metadata.NewReplay(metadata.Empty())
-	log := Bootstrap(kraft.FeatureLevel{Name: featureELR, FeatureLevel: 1})
+	log := Bootstrap(nil, kraft.FeatureLevel{Name: featureELR, FeatureLevel: 1})
 	for _, rec := range log {
 		if err := replay.Apply(rec); err != nil {
 			t.Fatal(err)

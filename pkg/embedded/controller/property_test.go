@@ -20,7 +20,7 @@ func TestProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		elr := rapid.Int16Range(0, 1).Draw(t, "elr")
-		l := &life{t: t, log: Bootstrap(kraft.FeatureLevel{Name: featureELR, FeatureLevel: elr})}
+		l := &life{t: t, log: Bootstrap(nil, kraft.FeatureLevel{Name: featureELR, FeatureLevel: elr})}
 		replay := metadata.NewReplay(metadata.Empty())
 		for _, rec := range l.log {
 			if err := replay.Apply(rec); err != nil {

@@ -157,7 +157,7 @@ func (s *story) cluster(d *datadriven.TestData) {
 	if d.MaybeScanArgs(s.t, "min.isr", &minISR) {
 		s.opts.Static = map[string]string{minISRKey: strconv.Itoa(minISR)}
 	}
-	s.nowMs, s.log, s.lives = 0, Bootstrap(kraft.FeatureLevel{Name: featureELR, FeatureLevel: int16(elr)}), map[int32]byte{}
+	s.nowMs, s.log, s.lives = 0, Bootstrap(nil, kraft.FeatureLevel{Name: featureELR, FeatureLevel: int16(elr)}), map[int32]byte{}
 	s.restart()
 	for id := int32(1); id <= int32(brokers); id++ {
 		s.start(id, -1)

@@ -53,7 +53,7 @@ func newTestController(t testing.TB, seed uint64, static map[string]string) *tes
 	opts := controller.DefaultOptions(100, "cluster", rand.New(rand.NewPCG(seed, 1)))
 	opts.LeaderImbalanceCheckMs, opts.Static = 0, static
 	replay := metadata.NewReplay(metadata.Empty())
-	bootstrap := controller.Bootstrap()
+	bootstrap := controller.Bootstrap(nil)
 	for _, rec := range bootstrap {
 		if err := replay.Apply(rec); err != nil {
 			t.Fatal(err)

@@ -30,7 +30,7 @@ func (o Options) features() []kraft.FeatureLevel {
 // directory was formatted with by Kafka's tool, else at those of the options.
 func (n *Node) bootstrapRecords(formatted metadata.Image) []kraft.Record {
 	if formatted.MetadataVersion() == 0 {
-		return controller.Bootstrap(n.opts.features()...)
+		return controller.Bootstrap(n.opts.Controller.Static, n.opts.features()...)
 	}
 	var levels []kraft.FeatureLevel
 	for name, level := range formatted.Features() {
@@ -38,7 +38,7 @@ func (n *Node) bootstrapRecords(formatted metadata.Image) []kraft.Record {
 			levels = append(levels, kraft.FeatureLevel{Name: name, FeatureLevel: level})
 		}
 	}
-	recs := controller.Bootstrap(levels...)
+	recs := controller.Bootstrap(n.opts.Controller.Static, levels...)
 	for _, rec := range recs {
 		if f, ok := rec.(*kraft.FeatureLevel); ok && f.Name == metadataVersion {
 			f.FeatureLevel = int16(formatted.MetadataVersion())

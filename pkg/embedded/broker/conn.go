@@ -50,7 +50,7 @@ func (c *conn) serve() {
 			return
 		}
 		if reply.Close && reply.Response == nil {
-			c.s.opts.Log.Warn("connection closed without an answer", "from", c.nc.RemoteAddr().String(),
+			c.s.opts.Log.Info("connection closed without an answer", "from", c.nc.RemoteAddr().String(),
 				"request", kmsg.NameForKey(req.Key), "version", req.Version)
 		}
 		if reply.Response != nil && c.write(req.CorrelationID, reply.Response) != nil || reply.Close {
@@ -111,7 +111,7 @@ func (c *conn) tell(err error) {
 	var version *wire.VersionError
 	var body *wire.BodyError
 	if errors.As(err, &size) || errors.As(err, &key) || errors.As(err, &version) || errors.As(err, &body) || errors.Is(err, wire.ErrTruncated) {
-		c.s.opts.Log.Warn("connection closed: what came is no request", "from", c.nc.RemoteAddr().String(), "reason", err)
+		c.s.opts.Log.Info("connection closed: what came is no request", "from", c.nc.RemoteAddr().String(), "reason", err)
 	}
 }
 

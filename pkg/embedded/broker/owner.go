@@ -1,6 +1,8 @@
 package broker
 
 import (
+	"context"
+	"log/slog"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
@@ -121,7 +123,11 @@ func (s *Server) carryOut() {
 		case machine.Run:
 			s.disk.order(e)
 		case machine.Note:
-			s.opts.Log.Info(e.Text)
+			level := slog.LevelInfo
+			if e.Warn {
+				level = slog.LevelWarn
+			}
+			s.opts.Log.Log(context.Background(), level, e.Text)
 		case machine.Stop:
 			s.end(e.Err)
 			return

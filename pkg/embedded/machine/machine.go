@@ -123,7 +123,12 @@ type (
 	}
 	// Note is a line for the node's log: what a person who looks for a fault would
 	// want to read. It changes nothing.
-	Note struct{ Text string }
+	Note struct {
+		Text string
+		// Warn: what was written is damaged, lost or cannot be used, and somebody should
+		// know who is looking for nothing.
+		Warn bool
+	}
 	// Stop says that the node cannot go on, because its disk failed (Err), or has
 	// stopped as it was asked to (nil). Nothing may be stepped afterwards.
 	Stop struct{ Err error }

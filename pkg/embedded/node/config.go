@@ -249,7 +249,7 @@ func (n *Node) topicConfig(im metadata.Image, topic string) topicConfig {
 	}
 	c, err := readTopicConfig(of)
 	if err != nil {
-		n.notef("topic %s: %v: Kafka's defaults are used", topic, err)
+		n.warnf("topic %s: %v: Kafka's defaults are used", topic, err)
 		c, _ = readTopicConfig(func(_, _, def string) string { return def })
 	}
 	c.log.CleanMapBytes = n.cfg.cleanerMapBytes

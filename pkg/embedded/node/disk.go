@@ -148,7 +148,7 @@ type truncateOrder struct {
 
 func (n *Node) orderTruncate(p *partition, e replica.Truncate) {
 	if e.BelowHW {
-		n.notef("%s: cut to offset %d, below the high watermark: committed records are lost", p.name, e.To)
+		n.warnf("%s: cut to offset %d, below the high watermark: committed records are lost", p.name, e.To)
 	}
 	n.order(p, &truncateOrder{p: p, to: e.To, restart: e.Restart, wall: n.now.Wall})
 }

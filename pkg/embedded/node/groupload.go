@@ -28,7 +28,7 @@ func (n *Node) loadGroups(c *coordinator) {
 		var err error
 		if more, err = n.loadPiece(c); err != nil {
 			c.broken = true
-			n.notef("%s: its groups cannot be served until another broker leads it: %v", c.p.name, err)
+			n.warnf("%s: its groups cannot be served until another broker leads it: %v", c.p.name, err)
 			return
 		}
 	}

@@ -266,6 +266,11 @@ func (n *Node) notef(format string, args ...any) {
 	n.out = append(n.out, machine.Note{Text: fmt.Sprintf(format, args...)})
 }
 
+// warnf is notef for what is damaged or lost.
+func (n *Node) warnf(format string, args ...any) {
+	n.out = append(n.out, machine.Note{Text: fmt.Sprintf(format, args...), Warn: true})
+}
+
 // stop is the end. err is nil where it was asked for; else files stay open until
 // Abandon, for the disk may have orders.
 func (n *Node) stop(err error) {

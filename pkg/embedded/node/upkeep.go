@@ -70,7 +70,7 @@ func (u *upkeep) checkpointHWs(n *Node) {
 // tellRepairs notes what was damaged on the disk and what was done about it.
 func (u *upkeep) tellRepairs(n *Node) {
 	for _, r := range n.dir.Repairs() {
-		n.notef("%s", r)
+		n.warnf("%s", r)
 	}
 }
 

@@ -36,7 +36,20 @@ func Open(opts Options, now machine.Time) (*Node, error) {
 	return n, nil
 }
 
+// notef notes what a life begins with.
+func (n *Node) notef(format string, args ...any) {
+	n.notes = append(n.notes, machine.Note{Text: fmt.Sprintf(format, args...)})
+}
+
+// warnf is notef for what is damaged or lost.
+func (n *Node) warnf(format string, args ...any) {
+	n.notes = append(n.notes, machine.Note{Text: fmt.Sprintf(format, args...), Warn: true})
+}
+
 func (n *Node) start(now machine.Time) error {
+	for _, r := range n.dir.Repairs() {
+		n.warnf("%v: what was decided there and later is forgotten", r)
+	}
 	// A killed process may have left any of these unsynced.
 	if err := n.log.Flush(n.log.End(), now.Wall); err != nil {
 		return err
@@ -61,7 +74,7 @@ func (n *Node) start(now machine.Time) error {
 	n.logStart = int64(n.log.Start())
 	n.nextSnapshotMs = after(now.Mono, n.opts.SnapshotMs)
 	if n.lossy {
-		n.notes = append(n.notes, "the metadata log has records that this controller does not keep (ACLs, quotas, credentials or newer ones): they stay in the log, and no snapshots are written")
+		n.notef("the metadata log has records that this controller does not keep (ACLs, quotas, credentials or newer ones): they stay in the log, and no snapshots are written")
 	}
 	n.epoch = max(state.LeaderEpoch, int32(n.epochs.LatestEpoch()), 0) + 1
 	if i := len(n.snapshots); i > 0 {

@@ -2,6 +2,8 @@ package quorum
 
 import (
 	"reflect"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -215,5 +217,52 @@ func TestFormattedWithVoters(t *testing.T) {
 	infos.Topics = []kmsg.DescribeQuorumRequestTopic{{Topic: metadataTopic, Partitions: []kmsg.DescribeQuorumRequestTopicPartition{{}}}}
 	if got := ask[*kmsg.DescribeQuorumResponse](w, infos).Topics[0].Partitions[0].CurrentVoters; len(got) != 1 || got[0].ReplicaDirectoryID != dir {
 		t.Fatalf("%+v", got)
+	}
+}
+
+// TestDamagedLog: a log whose middle does not read ends there. Somebody is told, and
+// what is whole behind the damage is kept beside it; a torn tail is told and dropped.
+func TestDamagedLog(t *testing.T) {
+	t.Parallel()
+	for _, kept := range []bool{true, false} {
+		mem := vfs.NewMem(vfs.MemOptions{})
+		w := newWorld(t, testOptions(mem))
+		w.brokers(3)
+		ask[*kmsg.CreateTopicsResponse](w, creation("orders", 4, 3))
+		middle := w.n.log.SizeBytes()
+		ask[*kmsg.CreateTopicsResponse](w, creation("payments", 4, 3))
+		if kept {
+			ask[*kmsg.CreateTopicsResponse](w, creation("clicks", 4, 3))
+		}
+		name := w.n.log.Path("00000000000000000000.log")
+		w.take(w.n.Shutdown(w.now, nil))
+		f, err := mem.Open(name, vfs.ReadWrite)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.WriteAt([]byte("rust"), middle+70); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+
+		w.open()
+		w.step(machine.Tick{})
+		for topic, want := range map[string]bool{"orders": true, "payments": false, "clicks": false} {
+			if _, ok := w.n.Image().Topic(topic); ok != want {
+				t.Errorf("kept %v: topic %s is there: %v", kept, topic, ok)
+			}
+		}
+		if len(w.notes) != 1 || !strings.Contains(w.notes[0], name) || strings.Contains(w.notes[0], "kept in") != kept {
+			t.Errorf("kept %v: told %q", kept, w.notes)
+		}
+		infos, err := mem.ReadDir(w.n.log.Path(""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := slices.ContainsFunc(infos, func(in vfs.Info) bool { return strings.HasSuffix(in.Name, ".corrupt") }); got != kept {
+			t.Errorf("kept %v: %v", kept, infos)
+		}
 	}
 }

@@ -87,9 +87,9 @@ type Node struct {
 	logStart       int64
 	logBytes       int64
 
-	notes   []string // found by Open, to be told with the first step
-	running int      // orders that have not returned
-	closing bool     // by Shutdown
+	notes   []machine.Note // found by Open, to be told with the first step
+	running int            // orders that have not returned
+	closing bool           // by Shutdown
 	stopped bool
 }
 
@@ -100,8 +100,8 @@ func (n *Node) Step(now machine.Time, in machine.Input, out []machine.Effect) []
 	if n.stopped {
 		return out
 	}
-	for _, text := range n.notes {
-		out = append(out, machine.Note{Text: text})
+	for _, note := range n.notes {
+		out = append(out, note)
 	}
 	n.notes = nil
 	switch in := in.(type) {

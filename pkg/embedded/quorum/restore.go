@@ -48,7 +48,7 @@ func (n *Node) restore(r *replay, now machine.Time) (storage.Offset, error) {
 		case errors.As(err, &bad):
 			// Nobody wrote that: it was synced before it got its name. An older one and
 			// the log say the same, if they are there.
-			n.notes = append(n.notes, fmt.Sprintf("%s is not used: %v", name, bad))
+			n.warnf("%s is not used: %v", name, bad)
 			n.snapshots = n.snapshots[:i]
 			continue
 		case err != nil:

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
 )
 
@@ -54,7 +55,16 @@ func (d *Dir) repaired(file string, o Offset, err error, format string, args ...
 // a file, each that follows in one, by the first offset.
 func (l *Log) keep(i int, position int64, recovery Offset, why error) error {
 	from, n, done := max(l.end, l.segs[i].base), l.bytesFrom(i)-position, "dropped"
-	if l.end < recovery {
+	durable := l.end < recovery
+	if l.dir.noCheckpoints {
+		// Nothing says how far it was durable, but what is whole behind the damage tells
+		// that it was no append that a crash has torn.
+		var err error
+		if durable, err = l.wholeBehind(i, position); err != nil {
+			return err
+		}
+	}
+	if durable {
 		done = "kept in " + offsetName(l.name, from, corruptSuffix)
 		for _, s := range l.segs[i:] {
 			if err := l.copyTail(s, position, offsetName(l.name, max(from, s.base), corruptSuffix)); err != nil {
@@ -94,4 +104,38 @@ func (l *Log) copyTail(s *segment, position int64, to string) error {
 		return failed("write", tmp, s.base, err)
 	}
 	return failed("rename", tmp, s.base, l.fs.Rename(tmp, to))
+}
+
+// wholeBehind reports whether there is a whole batch behind a position of segment i.
+// It looks at the first megabytes only: a batch is far smaller.
+func (l *Log) wholeBehind(i int, position int64) (bool, error) {
+	const enough = 8 << 20
+	for _, s := range l.segs[i:] {
+		if err := s.open(); err != nil {
+			return false, err
+		}
+		tail := make([]byte, max(0, min(s.size-position, enough)))
+		if err := s.readAt(tail, position, s.base); err != nil {
+			return false, err
+		}
+		if findBatch(tail, l.end) {
+			return true, nil
+		}
+		position = 0
+	}
+	return false, nil
+}
+
+// findBatch looks for a batch from an offset on, at any byte.
+func findBatch(b []byte, from Offset) bool {
+	const atMagic = 16
+	for ; len(b) >= record.HeaderSize; b = b[1:] {
+		if b[atMagic] != record.Magic {
+			continue
+		}
+		if s := record.Scan(b); s.Next() && Offset(s.Batch().BaseOffset()) >= from && s.Batch().CheckCRC() == nil {
+			return true
+		}
+	}
+	return false
 }

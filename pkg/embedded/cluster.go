@@ -108,7 +108,8 @@ func (c *Cluster) ready(ctx context.Context) error {
 }
 
 // Heal ends all faults: those of links and disks, pauses and fences. It starts who is
-// dead and waits until the cluster is ready. Clocks stay as they are.
+// dead, or dies meanwhile of what its disk did before, and waits until the cluster is
+// ready. Clocks stay as they are.
 func (c *Cluster) Heal(ctx context.Context) error {
 	c.links.Heal()
 	for _, b := range c.brokers {
@@ -118,12 +119,25 @@ func (c *Cluster) Heal(ctx context.Context) error {
 		p.HealDisk()
 		p.Resume()
 	}
+	for range c.processes() {
+		if err := c.revive(); err != nil {
+			return err
+		}
+		if err := c.ready(ctx); !errors.Is(err, errEnded) {
+			return err
+		}
+	}
+	return c.ready(ctx)
+}
+
+// revive starts who is dead.
+func (c *Cluster) revive() error {
 	for _, p := range c.processes() {
 		if err := p.revive(); err != nil {
 			return err
 		}
 	}
-	return c.ready(ctx)
+	return nil
 }
 
 // processes are all, the controller first; none before they are made.

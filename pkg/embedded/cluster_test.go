@@ -1,8 +1,12 @@
 package embedded_test
 
 import (
+	"errors"
 	"testing"
+	"time"
 
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded"
@@ -63,4 +67,46 @@ func testFaults(t *testing.T, dir string) {
 		whole()
 	}
 	w.end(c)
+}
+
+// TestHealAtOnce: a disk that heals in the moment in which it fails its node leaves
+// nobody dead.
+func TestHealAtOnce(t *testing.T) {
+	t.Parallel()
+	c := embeddedtest.New(t, embedded.Options{Config: map[string]string{
+		"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "200",
+	}})
+	cl := client(t, c)
+	create(t, cl, "orders", 6, 3)
+	w := startWorkload(t, cl, "orders")
+	for i := range 20 {
+		w.goOn(20)
+		b := c.Broker(1 + i%3)
+		if b.FillDisk(); i%2 == 0 {
+			b.FailDisk()
+		}
+		time.Sleep(time.Duration(i%4) * 300 * time.Microsecond)
+		if err := c.Heal(within(t)); err != nil {
+			t.Fatalf("round %d: %v", i, err)
+		}
+	}
+	w.end(c)
+}
+
+// TestMinISROfTheFile: min.insync.replicas of the brokers' file is that of the cluster,
+// from its first record on.
+func TestMinISROfTheFile(t *testing.T) {
+	t.Parallel()
+	c := embeddedtest.New(t, embedded.Options{Config: map[string]string{
+		"min.insync.replicas": "2", "broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "100",
+	}})
+	cl := client(t, c, kgo.DisableIdempotentWrite(), kgo.RecordRetries(0), kgo.DefaultProduceTopic("orders"))
+	create(t, cl, "orders", 1, 3)
+	c.Broker(2).Kill()
+	c.Broker(3).Kill()
+	partition(t, cl, "orders", 0, func(p kmsg.MetadataResponseTopicPartition) bool { return led(p) && len(p.ISR) == 1 })
+	got := cl.ProduceSync(within(t), &kgo.Record{Value: []byte("refused")}).FirstErr()
+	if !errors.Is(got, kerr.NotEnoughReplicas) {
+		t.Errorf("with one replica in sync: got %v, want %v", got, kerr.NotEnoughReplicas)
+	}
 }

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"math"
 	"slices"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -12,11 +13,15 @@ import (
 // current log's offsetLag is what its high watermark is ahead of its end, which it never
 // is: how far a follower is behind does not show here, as in Kafka.
 //
-// How large the disk is nobody here knows: −1, which KIP-827 has for that.
+// A disk that cannot say how large it is, or is one in memory without an end, has −1,
+// which KIP-827 has for that.
 func (n *Node) describeLogDirs(token machine.Token, req *kmsg.DescribeLogDirsRequest) {
 	resp := req.ResponseKind().(*kmsg.DescribeLogDirsResponse)
 	dir := kmsg.NewDescribeLogDirsResponseDir()
 	dir.Dir, dir.TotalBytes, dir.UsableBytes = n.logDir(), -1, -1
+	if s, err := n.opts.FS.Space(); err == nil && s.TotalBytes < math.MaxInt64 {
+		dir.TotalBytes, dir.UsableBytes = s.TotalBytes, s.UsableBytes
+	}
 	dir.Topics = []kmsg.DescribeLogDirsResponseDirTopic{}
 	wanted := func(p *partition) bool {
 		return req.Topics == nil || slices.ContainsFunc(req.Topics, func(t kmsg.DescribeLogDirsRequestTopic) bool {

@@ -35,7 +35,9 @@ func TestUncommittedAge(t *testing.T) {
 	for p.Stats().Acknowledged == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	check := func(line string) ran { return place{}.run(t.Context(), argsOf(line, c.Broker(1).Address())...).unhurried() }
+	check := func(line string) ran {
+		return place{}.run(t.Context(), argsOf(line, c.Broker(1).Address())...).unhurried()
+	}
 	if r := check("check health --max-uncommitted-age 1s"); r.code != exitOK {
 		t.Errorf("before: got %+v, want ok", r)
 	}

@@ -23,7 +23,8 @@ A cluster has a name (--name, default: default); its data lies in
 $XDG_STATE_HOME/kafkaops/clusters/NAME (~/.local/state without it), or where --data
 says. With --ephemeral it is in memory. Commands reach its process by a control
 socket that its owner alone can open, in $XDG_RUNTIME_DIR/kafkaops (without it
-kafkaops-UID among the temporary files); a cluster in memory has no other file.`,
+kafkaops-UID among the temporary files). A cluster in memory has no other file, but
+for its log while --detach runs it in the background.`,
 		Example: `  kafkaops cluster up --ephemeral
   kafkaops cluster fault slow-disk --broker 3`,
 		Args: noSuchCommand,
@@ -76,11 +77,18 @@ func (o *placeOptions) ask(ctx context.Context, env Env, req local.Request) (loc
 	return a.Status, explainAsk(p, o.timeout, req, err)
 }
 
+// notUpError says that nobody runs the cluster that is meant.
+type notUpError struct{ place local.Place }
+
+func (e notUpError) Error() string {
+	return fmt.Sprintf("cluster %s is not up: start it with %s", e.place.Name, typed("cluster up", e.place.Flags()...))
+}
+
 // explainAsk says what to try.
 func explainAsk(p local.Place, timeout time.Duration, req local.Request, err error) error {
 	switch {
 	case errors.Is(err, local.ErrNotUp):
-		return fmt.Errorf("cluster %s is not up: start it with %s", p.Name, typed("cluster up", p.Flags()...))
+		return notUpError{p}
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("cluster %s: %s was not done within %s: try a longer --timeout; %s says how it stands",
 			p.Name, req.Do, timeout, typed("cluster status", p.Flags()...))

@@ -76,7 +76,7 @@ func (o *benchOptions) check() (embedded.Options, error) {
 		}
 	}
 	var err error
-	out.Config, err = parseSettings("set", o.settings)
+	out.Config, err = brokerSettings(o.settings)
 	return out, err
 }
 
@@ -124,6 +124,7 @@ func (o *benchOptions) run(ctx context.Context, env Env) (err error) {
 	if err != nil {
 		return err
 	}
+	tellUnheeded(env, &options)
 	if o.disk != "" {
 		if options.Dir, err = os.MkdirTemp(o.disk, "kafkaops-bench-"); err != nil {
 			return fmt.Errorf("--disk: %w", err)

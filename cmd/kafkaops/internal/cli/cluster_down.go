@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -15,7 +16,10 @@ func newClusterDownCmd(env Env) *cobra.Command {
 		Use:   "down",
 		Short: "Stop a local cluster cleanly",
 		Long: `Returns when it has stopped. Its data stays, for the next up; of a cluster in memory
-nothing does.`,
+nothing does.
+
+Exit codes: 0 it is down, also where it was before: that is a line on stderr; 1 it is
+not, or could not be asked.`,
 		Example: `  kafkaops cluster down
   kafkaops cluster down --name demo`,
 		Args: noArguments,
@@ -28,6 +32,11 @@ nothing does.`,
 func (o *placeOptions) runDown(ctx context.Context, env Env) error {
 	begun := time.Now()
 	s, err := o.ask(ctx, env, local.Request{Do: local.VerbStop})
+	var not notUpError
+	if errors.As(err, &not) {
+		fmt.Fprintf(env.Terminal.Err, "kafkaops: cluster %s is not up: there is nothing to stop\n", not.place.Name)
+		return nil
+	}
 	if err != nil {
 		return err
 	}

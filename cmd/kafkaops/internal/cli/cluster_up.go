@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"os"
-	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -16,7 +18,6 @@ import (
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/embedded"
-	"github.com/kafkaops/kafkaops/pkg/inspect/connect/contexts"
 	"github.com/spf13/cobra"
 )
 
@@ -54,11 +55,13 @@ there is no TLS and no login.
 It runs until ^C, SIGTERM or kafkaops cluster down, which stop it cleanly. With
 --detach it runs in the background, in a session of its own, and the command returns
 when it is ready; what it says is in kafkaops.log in its data directory, of a cluster
-in memory in a .log file beside its control socket.
+in memory in a .log file beside its control socket until it has ended cleanly.
 
 Settings are Kafka's broker configs, with Kafka's defaults (but
-offsets.topic.num.partitions 8 and group.initial.rebalance.delay.ms 0). Data that is
-there is opened again. A second up on the same data is refused.
+offsets.topic.num.partitions 8 and group.initial.rebalance.delay.ms 0). Those that
+change nothing here are told; those that other flags set are refused. Data that is
+there is opened again, with as many brokers or more. A second up on the same data is
+refused, and so is a directory with anything else in it.
 
 Exit codes: 0 stopped by down or SIGTERM, or ready in the background; 1 could not
 start; 130 stopped by ^C.`,
@@ -78,7 +81,7 @@ start; 130 stopped by ^C.`,
 	f.BoolVar(&o.ephemeral, "ephemeral", false, "keep everything in memory: no data on disk, gone at the end")
 	f.BoolVar(&o.detach, "detach", false, "run in the background, and return when it is ready")
 	f.StringArrayVar(&o.settings, "set", nil, "a broker config as `key=value`, of every broker and the controller; may be repeated")
-	f.StringSliceVar(&o.racks, "rack", nil, "broker.rack of brokers 1, 2, …, with `commas` between or repeated")
+	f.StringSliceVar(&o.racks, "rack", nil, "broker.rack of each broker, 1 first, with `commas` between or repeated")
 	f.StringVar(&o.host, "host", "127.0.0.1", "`address` to listen on and to tell clients")
 	f.StringVar(&o.release, "max-versions", "", "offer clients no API in a newer version than this `release` of Kafka, like 3.9")
 	f.BoolVar(&o.verbose, "verbose", false, "print the log of the brokers and the controller on stderr")
@@ -93,15 +96,16 @@ func (o *upOptions) cluster(p local.Place, env Env) (embedded.Options, error) {
 		return out, usagef("--brokers %d: use 1 to %d", o.brokers, maxBrokers)
 	case o.port < 0 || o.port+o.brokers-1 > maxPort:
 		return out, usagef("--port %d: brokers would listen on ports up to %d; use 1 to %d, or 0 for free ones", o.port, o.port+o.brokers-1, maxPort-o.brokers+1)
-	case len(o.racks) > o.brokers:
-		return out, usagef("--rack names %d racks for %d brokers", len(o.racks), o.brokers)
+	case len(o.racks) > 0 && (len(o.racks) != o.brokers || slices.Contains(o.racks, "")):
+		return out, usagef("--rack %s: name one for each of %s, as Kafka places replicas by racks only where every broker has one",
+			strings.Join(o.racks, ","), count(o.brokers, "broker"))
 	case o.host == "":
 		return out, usagef("--host: an empty address")
 	case o.ephemeral && o.data != "":
 		return out, usagef("--ephemeral keeps nothing, and --data says where to keep it: leave one out")
 	}
 	var err error
-	if out.Config, err = parseSettings("set", o.settings); err != nil {
+	if out.Config, err = brokerSettings(o.settings); err != nil {
 		return out, err
 	}
 	if !o.ephemeral {
@@ -111,6 +115,25 @@ func (o *upOptions) cluster(p local.Place, env Env) (embedded.Options, error) {
 		out.Log = slog.New(slog.NewTextHandler(env.Terminal.Err, nil))
 	}
 	return out, nil
+}
+
+// brokerSettings reads --set. What says which node it is and where, other flags do.
+func brokerSettings(settings []string) (map[string]string, error) {
+	out, err := parseSettings("set", settings)
+	flags := strings.NewReplacer("Dir", "--data", "Brokers", "--brokers", "Host and Ports", "--host and --port", "Racks", "--rack")
+	for _, name := range slices.Sorted(maps.Keys(out)) {
+		if by, ok := embedded.SetBy(name); ok {
+			return nil, usagef("--set %s: it is set by %s", name, flags.Replace(by))
+		}
+	}
+	return out, err
+}
+
+// tellUnheeded says which settings are Kafka's and change nothing.
+func tellUnheeded(env Env, o *embedded.Options) {
+	if names := o.Unheeded(); len(names) > 0 {
+		fmt.Fprintf(env.Terminal.Err, "kafkaops: configs of Kafka that change nothing here: %s\n", strings.Join(names, ", "))
+	}
 }
 
 // parseSettings reads key=value flags.
@@ -134,23 +157,24 @@ func (o *upOptions) run(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	if o.asThere && !o.ephemeral {
-		if there, err := filepath.Glob(filepath.Join(p.Data, "broker-[0-9]*")); err == nil && len(there) > 0 {
-			o.brokers = len(there)
-		}
+	there, err := o.lookAtData(p)
+	if err != nil {
+		return err
 	}
 	options, err := o.cluster(p, env)
 	if err != nil {
 		return err
 	}
 	if o.detach {
-		return o.runDetached(ctx, env, p)
+		return o.runDetached(ctx, env, p, &options, there)
 	}
-	up, err := startLocal(ctx, p, options, o.port, o.timeout)
+	up, err := startLocal(ctx, env, p, options, o.port, o.timeout)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = up.close() }() // where it was not closed below
+	tellUnheeded(env, &options)
+	o.tellNew(env, there, up.status())
 	if err := tellUp(env, p, up.status(), o.ephemeral, up.took, "^C or "+typed("cluster down", p.Flags()...)); err != nil {
 		return err
 	}
@@ -170,8 +194,45 @@ func (o *upOptions) run(ctx context.Context, env Env) error {
 	return nil
 }
 
+// lookAtData is how many brokers have data in the place. Without --brokers as many are
+// started; fewer cannot be.
+func (o *upOptions) lookAtData(p local.Place) (there int, err error) {
+	if o.ephemeral {
+		return 0, nil
+	}
+	if there, err = embedded.BrokersIn(p.Data); err != nil {
+		return 0, explainStart(context.Background(), nil, err, p, 0)
+	}
+	switch {
+	case there == 0:
+	case o.asThere:
+		o.brokers = there
+	case o.brokers < there:
+		return 0, usagef("--brokers %d: there is data of %d in %s, and replicas would be left behind: use %d or more, or another --name or --data",
+			o.brokers, there, p.Data, there)
+	}
+	return there, nil
+}
+
+// tellNew says which brokers there was no data of, and where the controller is, whose
+// port depends on how many there are.
+func (o *upOptions) tellNew(env Env, there int, s local.Status) {
+	if there == 0 || o.brokers <= there {
+		return
+	}
+	who := fmt.Sprintf("broker %d is", o.brokers)
+	if o.brokers > there+1 {
+		who = fmt.Sprintf("brokers %d to %d are", there+1, o.brokers)
+	}
+	for _, n := range s.Nodes {
+		if n.Controller {
+			fmt.Fprintf(env.Terminal.Err, "kafkaops: %s new; the controller keeps its id, %d, and is at %s: the port that it had may be a broker's now\n", who, n.ID, n.Address)
+		}
+	}
+}
+
 // runDetached starts this program again, in the background.
-func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place) error {
+func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place, options *embedded.Options, there int) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("start in the background: %w", err)
@@ -187,9 +248,15 @@ func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place) err
 	log := p.Log(o.ephemeral)
 	begun := time.Now()
 	status, err := local.Detach(ctx, p, log, self, o.again()...)
+	var unwritten *local.LogError
+	if errors.As(err, &unwritten) && !o.ephemeral { // the log is the first thing in its data
+		return explainStart(ctx, nil, &embedded.DirError{Dir: p.Data, Err: cause(unwritten.Err)}, p, o.timeout)
+	}
 	if err != nil {
 		return err
 	}
+	tellUnheeded(env, options)
+	o.tellNew(env, there, status)
 	if err := tellUp(env, p, status, o.ephemeral, time.Since(begun), typed("cluster down", p.Flags()...)); err != nil {
 		return err
 	}
@@ -228,6 +295,7 @@ type localCluster struct {
 	cluster *embedded.Cluster
 	host    *local.Host
 	claim   *local.Claim
+	place   local.Place
 	// took is how long it needed to be ready.
 	took time.Duration
 	// asked is over when somebody asks for the end.
@@ -237,15 +305,15 @@ type localCluster struct {
 
 // startLocal takes the place, starts the cluster and answers for it. Broker i
 // listens on port + i - 1, unless port is 0.
-func startLocal(ctx context.Context, p local.Place, o embedded.Options, port int, timeout time.Duration) (*localCluster, error) {
+func startLocal(ctx context.Context, env Env, p local.Place, o embedded.Options, port int, timeout time.Duration) (*localCluster, error) {
 	claim, err := local.TakePlace(ctx, p)
 	if err != nil {
 		return nil, explainTaken(err)
 	}
 	asked, ask := context.WithCancel(context.Background())
-	host := local.NewHost(o.Dir, ask)
+	host := local.NewHost(p.Name, o.Dir, ask)
 	claim.Serve(host)
-	up := &localCluster{host: host, claim: claim, asked: asked}
+	up := &localCluster{host: host, claim: claim, place: p, asked: asked}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	defer context.AfterFunc(asked, cancel)()
@@ -257,7 +325,7 @@ func startLocal(ctx context.Context, p local.Place, o embedded.Options, port int
 	if err != nil {
 		ask()
 		claim.Close()
-		return nil, explainStart(err, p, timeout)
+		return nil, explainStart(context.WithoutCancel(ctx), env.Getenv, err, p, timeout)
 	}
 	up.took = time.Since(begun)
 	host.Up(up.cluster)
@@ -265,14 +333,55 @@ func startLocal(ctx context.Context, p local.Place, o embedded.Options, port int
 }
 
 // explainStart says what to try where a cluster did not come up.
-func explainStart(err error, p local.Place, timeout time.Duration) error {
+func explainStart(ctx context.Context, getenv func(string) string, err error, p local.Place, timeout time.Duration) error {
+	// Which package says it is nobody's business.
+	if inner := errors.Unwrap(err); inner != nil && strings.HasPrefix(err.Error(), "embedded: ") {
+		err = inner
+	}
+	var dir *embedded.DirError
 	switch {
 	case isAddressInUse(err):
-		return fmt.Errorf("start cluster %s: %w; choose another --port, or 0 for free ones", p.Name, err)
+		return fmt.Errorf("start cluster %s: %w%s; choose another --port, or 0 for free ones", p.Name, err, whoHas(ctx, getenv, err))
+	case errors.As(err, &dir):
+		return fmt.Errorf("start cluster %s: %w; use --data DIR or --ephemeral", p.Name, err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("cluster %s was not ready within %s: %w; --verbose shows what it does, --timeout gives it longer", p.Name, timeout, err)
 	}
 	return fmt.Errorf("start cluster %s: %w", p.Name, err)
+}
+
+// cause leaves out the path that is told already.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
+}
+
+// whoHas names the cluster of this machine that listens on the address which is in use,
+// if one does.
+func whoHas(ctx context.Context, getenv func(string) string, err error) string {
+	var op *net.OpError
+	if !errors.As(err, &op) || op.Addr == nil {
+		return ""
+	}
+	_, port, _ := net.SplitHostPort(op.Addr.String())
+	found, err := local.List(ctx, getenv)
+	if err != nil {
+		return "" // what is wrong is said without it
+	}
+	for _, f := range found {
+		if f.Status == nil {
+			continue
+		}
+		for _, n := range f.Status.Nodes {
+			if _, its, err := net.SplitHostPort(n.Address); err == nil && its == port {
+				return fmt.Sprintf(": %s of cluster %s has it (process %d; %s ends that)", nodeName(n.ID), f.Place.Name, f.Status.PID, typed("cluster down", f.Place.Flags()...))
+			}
+		}
+	}
+	return ""
 }
 
 func (u *localCluster) status() local.Status { return u.host.Status() }
@@ -285,6 +394,9 @@ func (u *localCluster) close() error {
 	u.closed = true
 	u.host.Down()
 	err := u.cluster.Close()
+	if err == nil {
+		u.place.RemoveLog() // before others learn that the place is free
+	}
 	u.claim.Close()
 	return err
 }
@@ -302,6 +414,9 @@ func portsFrom(host string, port, brokers int) []int {
 		if err == nil {
 			l.Close()
 			return append(ports, at)
+		}
+		if !isAddressInUse(err) {
+			break // nor is another one better: embedded.Start says why
 		}
 	}
 	return ports // and any free one for the controller
@@ -336,23 +451,10 @@ func tellUp(env Env, p local.Place, s local.Status, ephemeral bool, took time.Du
 	} {
 		fmt.Fprintf(&b, "      %s\n", line)
 	}
-	if file := contexts.Path(env.Getenv); file != "" && !ephemeral {
-		fmt.Fprintf(&b, "to leave -b out, a context in %s (kafkaops context --help):\n", file)
-		fmt.Fprintf(&b, "  contexts:\n    %s: {bootstrap-server: [%s], cluster-id: %s}\n", contextName(p), strings.ReplaceAll(s.Bootstrap, ",", ", "), s.ID)
-	} else {
-		fmt.Fprintf(&b, "to leave -b out: export %s=%s\n", envBootstrap, s.Bootstrap)
-	}
+	fmt.Fprintf(&b, "to leave -b out: export %s=%s\n", envBootstrap, s.Bootstrap)
 	fmt.Fprintf(&b, "end:  %s\n", end)
 	_, err := io.WriteString(t.Out, cleanLines(b.String()))
 	return err
-}
-
-// contextName is how a context for the cluster could be called.
-func contextName(p local.Place) string {
-	if p.Name == local.DefaultName {
-		return "local"
-	}
-	return p.Name
 }
 
 // cleanLines is Clean for each line of a text.

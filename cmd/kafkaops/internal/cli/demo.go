@@ -123,7 +123,7 @@ func (o *demoOptions) run(ctx context.Context, env Env) (err error) {
 // start brings the cluster up and tells where it is.
 func (d *demo) start(ctx context.Context, settings map[string]string) error {
 	const patience = 20 * time.Second
-	up, err := startLocal(ctx, d.place, embedded.Options{Brokers: defaultBrokers, Config: settings}, d.port, patience)
+	up, err := startLocal(ctx, d.env, d.place, embedded.Options{Brokers: defaultBrokers, Config: settings}, d.port, patience)
 	if err != nil {
 		return err
 	}

@@ -20,12 +20,13 @@ func Detach(ctx context.Context, p Place, log string, program string, args ...st
 	if err := makePrivate(p.Run); err != nil {
 		return Status{}, err
 	}
+	made := missing(filepath.Dir(log))
 	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
-		return Status{}, fmt.Errorf("log of the cluster: %w", err)
+		return Status{}, &LogError{err}
 	}
 	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
-		return Status{}, fmt.Errorf("log of the cluster: %w", err)
+		return Status{}, &LogError{err}
 	}
 	defer out.Close()
 	cmd := exec.Command(program, args...) // it outlives ctx
@@ -49,7 +50,11 @@ func Detach(ctx context.Context, p Place, log string, program string, args ...st
 		}
 		select {
 		case <-ended:
-			return Status{}, errors.New(lastLines(log))
+			said, all := lastLines(log)
+			if all { // then there is nothing more to be read in it
+				removeNew(log, made)
+			}
+			return Status{}, errors.New(said)
 		case <-ctx.Done():
 			_ = cmd.Process.Kill()
 			<-ended
@@ -59,14 +64,24 @@ func Detach(ctx context.Context, p Place, log string, program string, args ...st
 	}
 }
 
-// lastLines is the end of a log, for an error.
-func lastLines(path string) string {
+// LogError says that the log of a cluster in the background cannot be written.
+type LogError struct{ Err error }
+
+func (e *LogError) Error() string { return "log of the cluster: " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *LogError) Unwrap() error { return e.Err }
+
+// lastLines is the end of a log, for an error, and whether that is all of it.
+func lastLines(path string) (said string, all bool) {
 	const most = 5
 	text, err := os.ReadFile(path)
 	lines := strings.Split(string(bytes.TrimSpace(text)), "\n")
 	if err != nil || lines[0] == "" {
-		return "the cluster's process ended at once and left nothing in " + path
+		return "the cluster's process ended at once and left nothing in " + path, false
 	}
-	last := strings.Join(lines[max(0, len(lines)-most):], "\n")
-	return strings.TrimPrefix(last, "kafkaops: ")
+	if len(lines) > most {
+		return strings.Join(lines[len(lines)-most:], "\n") + "\n(the end of " + path + ")", false
+	}
+	return strings.TrimPrefix(strings.Join(lines, "\n"), "kafkaops: "), true
 }

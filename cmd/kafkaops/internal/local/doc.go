@@ -10,7 +10,8 @@
 // The control socket is a unix socket, on Windows too. It lies in a directory that
 // only its owner may enter, can be opened by its owner only, and where the system
 // tells who is at the other end (Linux, macOS) anybody else is refused. A cluster in
-// memory has a socket as well, and no other file.
+// memory has a socket as well, and in the background a log beside it until it has ended
+// cleanly, but no other file.
 //
 // One connection carries one [Request] and one [Answer], each a line of JSON of at
 // most 1 MiB. Nothing here is meant for another machine, or for clients of Kafka.

@@ -18,9 +18,9 @@ import (
 // Host carries out requests on a cluster of this process. Its zero value is not
 // usable: see [NewHost].
 type Host struct {
-	since time.Time
-	data  string
-	stop  func()
+	since      time.Time
+	name, data string
+	stop       func()
 	// ending is over when Down begins.
 	ending context.Context
 	end    context.CancelFunc
@@ -34,11 +34,11 @@ type Host struct {
 	faults  []Fault
 }
 
-// NewHost is a Host without a cluster, of which it says that it is starting. data is
-// the directory of its logs, empty in memory. stop is called, once or more often,
+// NewHost is a Host without a cluster, of which it says that it is starting. name is the
+// place's, data the directory of its logs, empty in memory. stop is called, once or more often,
 // when somebody asks for the end.
-func NewHost(data string, stop func()) *Host {
-	h := &Host{since: time.Now(), data: data, stop: stop}
+func NewHost(name, data string, stop func()) *Host {
+	h := &Host{since: time.Now(), name: name, data: data, stop: stop}
 	h.ending, h.end = context.WithCancel(context.Background())
 	return h
 }
@@ -262,7 +262,7 @@ func (h *Host) Status() Status {
 	h.mu.Lock()
 	c, faults := h.cluster, slices.Clone(h.faults)
 	h.mu.Unlock()
-	s := Status{PID: os.Getpid(), Since: h.since, Data: h.data, DataBytes: -1, Nodes: []Node{}, Faults: []Fault{}}
+	s := Status{Name: h.name, PID: os.Getpid(), Since: h.since, Data: h.data, DataBytes: -1, Nodes: []Node{}, Faults: []Fault{}}
 	if c == nil {
 		return s
 	}

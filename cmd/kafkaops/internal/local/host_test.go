@@ -45,7 +45,7 @@ func inForce(s local.Status) []local.Fault {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c := embeddedtest.New(t, embedded.Options{})
-	h := local.NewHost("", func() {})
+	h := local.NewHost("default", "", func() {})
 	h.Up(c)
 	for _, tt := range []struct {
 		fault local.Fault
@@ -84,7 +84,7 @@ func TestFaults(t *testing.T) {
 // TestFaultsAddUp: the same again replaces what was, clocks add up and stay.
 func TestFaultsAddUp(t *testing.T) {
 	t.Parallel()
-	h := local.NewHost("", func() {})
+	h := local.NewHost("default", "", func() {})
 	h.Up(embeddedtest.New(t, embedded.Options{Brokers: 1}))
 	slow := local.Fault{Kind: local.SlowDisk, Broker: 1, By: time.Microsecond}
 	do(t, h, fault(slow))
@@ -108,7 +108,7 @@ func TestFaultsAddUp(t *testing.T) {
 // TestRefusals say what there is.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	h := local.NewHost("", func() {})
+	h := local.NewHost("default", "", func() {})
 	status := local.Request{Do: local.VerbStatus}
 	if s := do(t, h, status); s.Ready || s.PID == 0 || s.Nodes == nil || s.Faults == nil {
 		t.Errorf("before it is up: got %+v, want a process that is not ready", s)
@@ -145,7 +145,7 @@ func TestRefusals(t *testing.T) {
 // TestRestart brings back who was down, and no more.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	h := local.NewHost("", func() {})
+	h := local.NewHost("default", "", func() {})
 	h.Up(embeddedtest.New(t, embedded.Options{}))
 	cut := local.Fault{Kind: local.SlowLink, From: 2, To: 3, By: time.Microsecond}
 	do(t, h, fault(cut))
@@ -169,7 +169,7 @@ func TestRestart(t *testing.T) {
 func TestDataBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := local.NewHost(dir, func() {})
+	h := local.NewHost("default", dir, func() {})
 	h.Up(embeddedtest.New(t, embedded.Options{Brokers: 1, Dir: dir}))
 	if s := do(t, h, local.Request{Do: local.VerbStatus}); s.Data != dir || s.DataBytes <= 0 {
 		t.Errorf("got %q with %d bytes, want %q with what is in it", s.Data, s.DataBytes, dir)

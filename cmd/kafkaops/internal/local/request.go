@@ -75,9 +75,12 @@ type Fault struct {
 
 // Status is how a cluster stands.
 type Status struct {
-	PID int `json:"pid"`
+	// Name is that of the place.
+	Name string `json:"name"`
+	PID  int    `json:"pid"`
 	// Ready: all brokers had been up and answered when the cluster was started. False
-	// while it starts; then there is nothing below but Since and Data.
+	// while it starts; then there is nothing below but Since
+	// and Data.
 	Ready bool `json:"ready"`
 	// Since is when the process took the place.
 	Since time.Time `json:"since"`

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -64,7 +65,7 @@ func (c *Client) CreateTopic(ctx context.Context, t Topic) error {
 	req.Topics = append(req.Topics, rt)
 	resp, err := req.RequestWith(ctx, c.kgo)
 	if err != nil {
-		return fmt.Errorf("create topic %s: %w", t.Name, err)
+		return fmt.Errorf("create topic %s: %w", t.Name, unanswered(err))
 	}
 	for _, answer := range resp.Topics {
 		if err := refusal(answer.ErrorCode, answer.ErrorMessage); err != nil {
@@ -83,7 +84,7 @@ func (c *Client) DeleteTopic(ctx context.Context, name string) error {
 	req.TopicNames, req.Topics = []string{name}, append(req.Topics, rt)
 	resp, err := req.RequestWith(ctx, c.kgo)
 	if err != nil {
-		return fmt.Errorf("delete topic %s: %w", name, err)
+		return fmt.Errorf("delete topic %s: %w", name, unanswered(err))
 	}
 	for _, answer := range resp.Topics {
 		if err := refusal(answer.ErrorCode, answer.ErrorMessage); err != nil {
@@ -146,6 +147,8 @@ func refusal(code int16, message *string) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, kerr.RequestTimedOut):
+		return &NoAnswerError{"the cluster did not do it in time", err}
 	case message != nil && *message != "":
 		return fmt.Errorf("%s (%w)", *message, err)
 	}

@@ -72,7 +72,7 @@ session nor its connections end: what grows is LEO-HW, where it is in the ISR.`,
 		},
 		{
 			kind: local.JumpClock, short: "A broker's time of day jumps",
-			long: "Timeouts go by another clock. Jumps add up; heal leaves clocks as they are.", flag: "by", usage: "how far; back where it is negative", usual: time.Hour,
+			long: "Timeouts go by another clock. Jumps add up; heal leaves clocks as they are: a jump\nback by as much sets one right.", flag: "by", usage: "how far; back where it is negative", usual: time.Hour,
 			examples: "  kafkaops cluster fault jump-clock --broker 1\n  kafkaops cluster fault jump-clock --broker 1 --by -24h",
 			tell:     "its time of day has jumped by %s",
 		},
@@ -96,7 +96,8 @@ func newClusterFaultCmd(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fault <which>",
 		Short: "Break a broker, its disk, its clock or a link, until heal",
-		Long: `A fault is in force until kafkaops cluster heal. kafkaops cluster status lists them.
+		Long: `A fault is in force until kafkaops cluster heal, but for jump-clock: a clock stays as it
+is until it jumps back. kafkaops cluster status lists them.
 Clients' connections are never broken but by what becomes of their broker.`,
 		Example: `  kafkaops cluster fault slow-disk --broker 3
   kafkaops cluster fault cut --from 1 --to 2 --both`,
@@ -155,6 +156,9 @@ func (o *faultOptions) check(k faultKind) error {
 		if o.from.id == o.to.id {
 			return usagef("--from and --to are both %s: a link is between two nodes", nodeName(o.to.id))
 		}
+	}
+	if k.kind == local.JumpClock && o.by == 0 {
+		return usagef("--by 0s: a clock that jumps by nothing has not jumped; use 1h, or -1h to set it back")
 	}
 	if k.flag != "" && k.kind != local.JumpClock && o.by <= 0 {
 		return usagef("--%s %s: use a duration above 0; heal makes it as it was", k.flag, o.by)

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
@@ -14,8 +15,8 @@ func newClusterHealCmd(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "heal",
 		Short: "End all faults: links, disks, pauses, fences; restart who is down",
-		Long: `Returns when every broker is up again. Clocks that have jumped stay as they are. Replicas that fell behind catch up after it:
-kafkaops lag shows how they do.`,
+		Long: `Returns when every broker is up again. Clocks that have jumped stay as they are. Replicas
+that fell behind catch up after it: kafkaops lag shows how they do.`,
 		Example: `  kafkaops cluster heal
   kafkaops cluster heal --name demo`,
 		Args: noArguments,
@@ -34,21 +35,41 @@ func (o *placeOptions) runHeal(ctx context.Context, env Env) error {
 	if _, err := o.ask(ctx, env, local.Request{Do: local.VerbHeal}); err != nil {
 		return err
 	}
-	clocks := 0
-	for _, f := range before.Faults {
-		if f.Kind == local.JumpClock {
-			clocks++
-		}
+	clocks, err := o.clocks(env, before)
+	if err != nil {
+		return err
 	}
 	what := "no fault was in force"
-	if n := len(before.Faults) - clocks; n > 0 {
+	switch n := len(before.Faults) - len(clocks); {
+	case n > 0:
 		what = count(n, "fault") + " ended"
+	case len(clocks) > 0:
+		what = "no fault was in force that it ends"
 	}
-	if clocks > 0 {
-		what += ", clocks stay as they are"
-	}
-	_, err = fmt.Fprintf(env.Terminal.Out, "healed in %s: %s, every broker is up\n", shortly(time.Since(begun)), what)
+	lines := append([]string{fmt.Sprintf("healed in %s: %s, every broker is up", shortly(time.Since(begun)), what)}, clocks...)
+	_, err = fmt.Fprintln(env.Terminal.Out, strings.Join(lines, "\n"))
 	return err
+}
+
+// clocks are lines of those that have jumped, and how to set them back.
+func (o *placeOptions) clocks(env Env, s local.Status) (lines []string, err error) {
+	p, err := o.place(env)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range s.Faults {
+		if f.Kind != local.JumpClock {
+			continue
+		}
+		way := "ahead"
+		if f.By < 0 {
+			way = "behind"
+		}
+		node := nodeFlag{f.Broker}
+		back := typed("cluster fault jump-clock", append(p.Flags(), "--broker", node.String(), "--by", (-f.By).String())...)
+		lines = append(lines, fmt.Sprintf("the clock of %s stays %s %s: %s sets it back", nodeName(f.Broker), f.By.Abs(), way, back))
+	}
+	return lines, nil
 }
 
 func newClusterRestartCmd(env Env) *cobra.Command {

@@ -8,6 +8,7 @@ import (
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/internal/admin"
+	"github.com/kafkaops/kafkaops/pkg/embedded"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
@@ -52,7 +53,33 @@ func (o *placeOptions) change(ctx context.Context, env Env, do func(context.Cont
 	defer client.Close()
 	ctx, cancel := context.WithTimeout(ctx, o.timeout)
 	defer cancel()
-	return do(ctx, client)
+	return o.explainChange(ctx, env, do(ctx, client))
+}
+
+// explainChange says why nobody has answered, where that can be seen.
+func (o *placeOptions) explainChange(ctx context.Context, env Env, err error) error {
+	var none *admin.NoAnswerError
+	if !errors.As(err, &none) {
+		return err
+	}
+	p, placed := o.place(env)
+	if placed != nil {
+		return err
+	}
+	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), minTimeout*100)
+	defer cancel()
+	a, asked := local.Ask(asking, p, local.Request{Do: local.VerbStatus})
+	if asked != nil {
+		return err
+	}
+	status := typed("cluster status", p.Flags()...)
+	for _, n := range a.Status.Nodes {
+		if n.Controller && n.State != string(embedded.Running) {
+			return fmt.Errorf("%w: the controller, which alone creates and deletes topics, is %s; %s brings it back, %s shows how all stand",
+				err, n.State, typed("cluster heal", p.Flags()...), status)
+		}
+	}
+	return fmt.Errorf("%w; %s shows who is down and which faults are in force", err, status)
 }
 
 func newTopicsDeleteCmd(env Env) *cobra.Command {

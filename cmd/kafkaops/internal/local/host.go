@@ -202,6 +202,9 @@ func breakNode(ctx context.Context, c *embedded.Cluster, f Fault) error {
 	if err != nil {
 		return err
 	}
+	if state := n.State(); state != embedded.Running && state != embedded.Paused && endsProcess(f.Kind, state) {
+		return fmt.Errorf("%s is down already (%s): kafkaops cluster restart starts it, kafkaops cluster heal all", nodeName(f.Broker), state)
+	}
 	switch f.Kind {
 	case SlowDisk:
 		n.SlowDisk(f.By)
@@ -231,6 +234,18 @@ func breakNode(ctx context.Context, c *embedded.Cluster, f Fault) error {
 	return nil
 }
 
+// endsProcess: the fault is about a process, and there is none. What a dead one has not
+// synced can still be lost, unless it has shut down.
+func endsProcess(k FaultKind, state embedded.State) bool {
+	switch k {
+	case Kill, Pause, Stop:
+		return true
+	case PowerLoss:
+		return state == embedded.Stopped
+	}
+	return false
+}
+
 // restart stops a node cleanly where it runs, and starts it. What is broken beside
 // that it is down stays broken.
 func (h *Host) restart(ctx context.Context, c *embedded.Cluster, id int) error {
@@ -241,6 +256,9 @@ func (h *Host) restart(ctx context.Context, c *embedded.Cluster, id int) error {
 	if n.State() == embedded.Paused {
 		return fmt.Errorf("%s is paused, and a paused process cannot shut down: kafkaops cluster heal resumes it", nodeName(id))
 	}
+	if kind, failed := h.failedDisk(id); failed {
+		return fmt.Errorf("the disk of %s has failed (%s), and no process can start on it: kafkaops cluster heal ends that and starts it", nodeName(id), kind)
+	}
 	if err := n.Restart(ctx); err != nil {
 		return err
 	}
@@ -248,6 +266,18 @@ func (h *Host) restart(ctx context.Context, c *embedded.Cluster, id int) error {
 		return f.Broker == id && slices.Contains([]FaultKind{Kill, PowerLoss, Stop}, f.Kind)
 	})
 	return nil
+}
+
+// failedDisk is the fault by which a node's disk takes no writes.
+func (h *Host) failedDisk(id int) (FaultKind, bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, f := range h.faults {
+		if f.Broker == id && (f.Kind == FailDisk || f.Kind == FillDisk) {
+			return f.Kind, true
+		}
+	}
+	return "", false
 }
 
 func nodeName(id int) string {

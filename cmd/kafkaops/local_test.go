@@ -23,7 +23,7 @@ func TestLocal(t *testing.T) {
 		RequireExplicitExec: false,
 		Setup:               localSetup,
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
-			"awaitup": awaitUp, "portof": portOf, "sameid": sameID, "emptydir": emptyDir,
+			"awaitup": awaitUp, "awaitheal": awaitHeal, "portof": portOf, "sameid": sameID, "emptydir": emptyDir,
 		},
 	})
 }
@@ -41,7 +41,7 @@ func localSetup(env *testscript.Env) error {
 	env.Setenv(asKafkaops, "1")
 	vars := env.Vars
 	env.Defer(func() {
-		for _, name := range []string{"default", "mem", "one", "two"} {
+		for _, name := range []string{"default", "mem", "one", "two", "demo"} {
 			cmd := exec.Command(os.Args[0], "cluster", "down", "--name", name)
 			cmd.Env = vars
 			_ = cmd.Run() // where the script has failed, one may be up
@@ -66,6 +66,7 @@ type localStatus struct {
 	Items []struct {
 		Ready     bool     `json:"ready"`
 		Bootstrap []string `json:"bootstrapServers"`
+		Faults    []any    `json:"faults"`
 	} `json:"items"`
 }
 
@@ -79,6 +80,24 @@ func awaitUp(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("cluster %s is not up after %s", args[0], patience)
+}
+
+// awaitHeal NAME waits until faults were in force, and are no more.
+func awaitHeal(ts *testscript.TestScript, _ bool, args []string) {
+	broken := false
+	for begun := time.Now(); time.Since(begun) < patience; time.Sleep(20 * time.Millisecond) {
+		out, err := asScript(ts, "cluster", "status", "-o", "json", "--name", args[0])
+		var s localStatus
+		if err != nil || json.Unmarshal(out, &s) != nil {
+			continue
+		}
+		n := len(s.Items[0].Faults)
+		if broken && n == 0 {
+			return
+		}
+		broken = broken || n > 0
+	}
+	ts.Fatalf("cluster %s was not broken and healed within %s", args[0], patience)
 }
 
 // portOf NAME sets PORT to that of its broker 1.

@@ -96,7 +96,12 @@ func (o *demoOptions) run(ctx context.Context, env Env) (err error) {
 	defer cancel()
 	d := newDemo(env, p, o.port, cancel)
 	// Whatever becomes of it, what it started ends with it.
-	defer func() { err = errors.Join(err, d.end()) }()
+	defer func() {
+		err = errors.Join(err, d.end())
+		if d.up != nil && errors.Is(err, context.Canceled) {
+			fmt.Fprintln(env.Terminal.Err, "kafkaops: the demo's cluster has ended; it was in memory, and nothing is left")
+		}
+	}()
 	if err := d.start(ctx, s.settings); err != nil {
 		return err
 	}
@@ -111,7 +116,14 @@ func (o *demoOptions) run(ctx context.Context, env Env) (err error) {
 		return nil
 	}
 	d.stopLoad()
-	d.say("The cluster stays up, until ^C or:", "")
+	d.say("")
+	if len(d.up.status().Faults) > 0 {
+		d.say("The faults that are still in force end:", "")
+		if err := d.kafkaops(ctx, "cluster heal"); err != nil {
+			return err
+		}
+	}
+	d.say("Nothing is written to it any more. The cluster stays up, until ^C or:", "")
 	d.show(typed("cluster down", p.Flags()...))
 	<-ctx.Done()
 	if cause := context.Cause(ctx); !d.wasStopped() && !isTerminated(cause) {

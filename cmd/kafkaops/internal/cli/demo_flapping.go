@@ -83,6 +83,10 @@ func (d *demo) countFlaps(ctx context.Context) (f flaps, err error) {
 	if err := d.kafkaops(ctx, "describe", exitOK, exitFailed); err != nil {
 		return f, err
 	}
+	if f.fenced > 0 {
+		d.say("That is one look, and what it shows depends on the moment. What shows it for certain is looking often:",
+			"kafkaops describe brokers --watch, or kafkaops export, whose counters of ISR changes stay when a broker is back.", "")
+	}
 	if err := d.kafkaops(ctx, "cluster heal"); err != nil {
 		return f, err
 	}

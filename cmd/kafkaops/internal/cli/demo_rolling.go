@@ -29,7 +29,7 @@ func tellRollingRestart(ctx context.Context, d *demo) error {
 	if err != nil {
 		return err
 	}
-	if _, err := d.until(ctx, "the workload runs", func() bool { return safe.Stats().Acknowledged > rate/2 }); err != nil {
+	if err := d.settle(ctx, "the workload runs", rate/2, safe); err != nil {
 		return err
 	}
 	d.say(fmt.Sprintf("The workload: %d records a second with acks=all; each takes %s (p50).", rate, shortly(safe.Stats().P50)), "")

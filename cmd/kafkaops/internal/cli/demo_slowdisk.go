@@ -95,9 +95,10 @@ func (d *demo) ordersLoad(ctx context.Context, topic string) (fast, safe *load.P
 	if safe, err = d.produce(load.Options{Topic: topic, Partition: load.AnyPartition, Acks: load.AcksAll, Rate: safeRate, KeepAcknowledged: true}); err != nil {
 		return nil, nil, err
 	}
-	_, err = d.until(ctx, "the workload runs and is read", func() bool {
-		return fast.Stats().Acknowledged > some && safe.Stats().Acknowledged > some && d.follower.Records() > 2*some
-	})
+	if err = d.settle(ctx, "the workload runs", some, fast, safe); err != nil {
+		return nil, nil, err
+	}
+	_, err = d.until(ctx, "the workload is read", func() bool { return d.follower.Records() > 2*some })
 	return fast, safe, err
 }
 

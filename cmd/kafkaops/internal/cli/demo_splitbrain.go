@@ -45,6 +45,7 @@ func tellSplitBrain(ctx context.Context, d *demo) error {
 	}
 	d.say(fmt.Sprintf("Two producers write to %s-0, whose leader is broker %d: one with acks=1, one with acks=all.", topic, old),
 		fmt.Sprintf("Broker %d is cut off from the other brokers and from the controller. Its clients still reach it.", old), "")
+	atCut := weak.Stats().Acknowledged
 	for _, other := range append(idWords(followers(p)), controllerWord) {
 		if err := d.kafkaops(ctx, fmt.Sprintf("cluster fault cut --from %d --to %s --both", old, other)); err != nil {
 			return err
@@ -53,7 +54,7 @@ func tellSplitBrain(ctx context.Context, d *demo) error {
 	if err := d.twoLeaders(ctx, topic, old); err != nil {
 		return err
 	}
-	return d.afterSplit(ctx, topic, old, weak, safe)
+	return d.afterSplit(ctx, topic, old, weak, safe, atCut)
 }
 
 func idWords(ids []inspect.BrokerID) []string {
@@ -90,8 +91,9 @@ func (d *demo) twoLeaders(ctx context.Context, topic string, old inspect.BrokerI
 	return d.kafkaops(ctx, "describe topics "+topic+" --timeout 5s -b "+cut, exitOK, exitFailed)
 }
 
-// afterSplit lets both producers go on, heals, and counts.
-func (d *demo) afterSplit(ctx context.Context, topic string, old inspect.BrokerID, weak, safe *load.Producer) error {
+// afterSplit lets both producers go on, heals, and counts. atCut is what acks=1 had
+// acknowledged when the leader was cut off.
+func (d *demo) afterSplit(ctx context.Context, topic string, old inspect.BrokerID, weak, safe *load.Producer, atCut int64) error {
 	const some = 200
 	weakBefore, safeBefore := weak.Stats().Acknowledged, safe.Stats().Acknowledged
 	_, err := d.until(ctx, "both producers get acknowledgements", func() bool {
@@ -100,9 +102,13 @@ func (d *demo) afterSplit(ctx context.Context, topic string, old inspect.BrokerI
 	if err != nil {
 		return err
 	}
-	d.say(fmt.Sprintf("Meanwhile broker %d, which does not know, acknowledged %d more records to acks=1. To acks=all it could not:", old, weak.Stats().Acknowledged-weakBefore),
-		fmt.Sprintf("its ISR did not answer. That producer went on at the new leader, with %d records since.", safe.Stats().Acknowledged-safeBefore), "")
+	safeSince := safe.Stats().Acknowledged - safeBefore
 	weakStats := d.finish(ctx, weak)
+	cut := weakStats.Acknowledged - atCut
+	d.say(fmt.Sprintf("Broker %d, which does not know, has acknowledged %d records to acks=1 since it was cut off: %d before the",
+		old, cut, weakBefore-atCut),
+		fmt.Sprintf("election, %d after it. To acks=all it could not: its ISR did not answer. That producer went on at the new", weakStats.Acknowledged-weakBefore),
+		fmt.Sprintf("leader, with %d records since the election.", safeSince), "")
 	if err := d.kafkaops(ctx, "cluster heal"); err != nil {
 		return err
 	}
@@ -127,6 +133,7 @@ func (d *demo) afterSplit(ctx context.Context, topic string, old inspect.BrokerI
 	case missing > 0:
 		return errStory("%d records acknowledged with acks=all are missing", missing)
 	}
-	d.say("")
+	d.say(fmt.Sprintf("acks=1 counts from the start, %d of it before the cut: what is missing is of the %d since the cut, of which the", atCut, cut),
+		"other brokers had at most the first few.", "")
 	return d.kafkaops(ctx, "describe")
 }

@@ -8,7 +8,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/charmbracelet/x/ansi"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
 	"github.com/kafkaops/kafkaops/internal/load"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -61,15 +63,56 @@ func (d *demo) stopLoad() {
 	}
 }
 
-// say prints lines of the story; an empty one ends a paragraph.
+// say prints lines of the story; an empty one ends a paragraph. Where one is wider than
+// the terminal, lines that belong together are broken anew.
 func (d *demo) say(lines ...string) {
-	for _, l := range lines {
+	for _, l := range fitted(lines, d.inner.Width) {
 		fmt.Fprintln(d.inner.Out, l)
 	}
 }
 
-// show prints a command as it would be typed.
-func (d *demo) show(line string) { d.say("$ " + line) }
+// fitted are the lines of a text, none of which is wider than that, unless a word is; 0 is
+// any width. Those that are indented stand for themselves.
+func fitted(lines []string, width int) (out []string) {
+	fits := func(l string) bool { return width <= 0 || ansi.StringWidth(l) <= width }
+	if !slices.ContainsFunc(lines, func(l string) bool { return !fits(l) }) {
+		return lines
+	}
+	var paragraph []string
+	end := func() {
+		if len(paragraph) > 0 {
+			out = append(out, render.Wrap(strings.Join(paragraph, " "), width)...)
+		}
+		paragraph = nil
+	}
+	for _, l := range lines {
+		switch text := strings.TrimLeft(l, " "); {
+		case text == "":
+			end()
+			out = append(out, l)
+		case text != l:
+			end()
+			if fits(l) {
+				out = append(out, l)
+				continue
+			}
+			indent := l[:len(l)-len(text)]
+			for i, part := range render.Wrap(text, width-len(indent)) {
+				if i == 1 {
+					indent += "  "
+				}
+				out = append(out, indent+part)
+			}
+		default:
+			paragraph = append(paragraph, l)
+		}
+	}
+	end()
+	return out
+}
+
+// show prints a command as it would be typed: in one line, whatever the width.
+func (d *demo) show(line string) { fmt.Fprintln(d.inner.Out, "$ "+line) }
 
 func (d *demo) tellStart(settings map[string]string) error {
 	s := d.up.status()
@@ -190,6 +233,23 @@ func (d *demo) produce(o load.Options) (*load.Producer, error) {
 	}
 	d.producers = append(d.producers, p)
 	return p, nil
+}
+
+// settle waits until producers that have just begun have written some records, and as many
+// again of which their latencies are: the first ones waited for connections.
+func (d *demo) settle(ctx context.Context, what string, some int64, all ...*load.Producer) error {
+	for range 2 {
+		for _, p := range all {
+			p.Reset()
+		}
+		_, err := d.until(ctx, what, func() bool {
+			return !slices.ContainsFunc(all, func(p *load.Producer) bool { return p.Stats().Acknowledged <= some })
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // follow begins to read.

@@ -34,7 +34,9 @@ func tellWritePath(ctx context.Context, d *demo) error {
 		}
 	}
 	d.say(fmt.Sprintf("One record is sent to broker %d, the leader, and every replica is asked again and again for its log end", p.Leader),
-		"offset, the leader for its high watermark too. Times are since it was sent; ± is how long nobody had looked.", "")
+		"offset, the leader for its high watermark too. Times are since it was sent; ± is how long nobody had looked:",
+		"where two steps are within that, the one that has to come first is shown first.",
+		"Before each there is another record, not shown, that opens the client's connections.", "")
 	var acked [3]time.Duration
 	for i, acks := range load.AllAcks() {
 		steps, err := d.trace(ctx, p, acks)
@@ -44,15 +46,16 @@ func tellWritePath(ctx context.Context, d *demo) error {
 		at := slices.IndexFunc(steps, func(s load.Step) bool { return s.What == load.StepAcknowledged })
 		acked[i] = steps[at].After
 		d.say(fmt.Sprintf("acks=%s", acks))
-		for _, s := range steps {
+		for _, s := range inOrder(steps, p.Leader, acks) {
 			d.say(stepLine(s, p, acks))
 		}
 		d.say("")
 	}
 	d.say("What an acknowledgement promised when it came:",
 		fmt.Sprintf("  acks=0    after %s: nothing; no broker had been heard of", shortly(acked[0])),
-		fmt.Sprintf("  acks=1    after %s: the leader had it; it is lost if the leader is, before a follower has fetched it", shortly(acked[1])),
-		fmt.Sprintf("  acks=all  after %s: every member of the ISR had it, and so whoever leads next", shortly(acked[2])), "")
+		fmt.Sprintf("  acks=1    after %s: the leader had it; it goes with the leader unless a follower has fetched it", shortly(acked[1])),
+		fmt.Sprintf("  acks=all  after %s: every member of the ISR had it, and so whoever leads next", shortly(acked[2])), "",
+		"Three records traced and three before them, so the log ends at 6:", "")
 	return d.kafkaops(ctx, "lag "+topic+" --all")
 }
 
@@ -76,6 +79,39 @@ func (d *demo) trace(ctx context.Context, p *inspect.Partition, acks load.Acks) 
 	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	return load.Trace(ctx, d.conn, load.Traced{Topic: p.Topic, Partition: p.Index, Leader: p.Leader, Replicas: p.Replicas}, acks)
+}
+
+// inOrder puts steps, which come by the time when they were seen, into the order in which
+// they have to be where the times allow both: all followers are in the ISR.
+func inOrder(steps []load.Step, leader inspect.BrokerID, acks load.Acks) []load.Step {
+	// stage is how far the record has come with the step.
+	stage := func(s load.Step) int {
+		const sent, appended, fetched, committed, answered = 0, 1, 2, 3, 4
+		switch {
+		case s.What == load.StepAcknowledged && acks == load.AcksNone:
+			return sent
+		case s.What == load.StepAcknowledged && acks == load.AcksLeader:
+			return fetched // after the leader has it, whatever becomes of the others
+		case s.What == load.StepAcknowledged:
+			return answered
+		case s.What == load.StepCommitted:
+			return committed
+		case s.Broker == leader:
+			return appended
+		}
+		return fetched
+	}
+	out := slices.Clone(steps)
+	for range out {
+		for i := 1; i < len(out); i++ {
+			a, b := out[i-1], out[i]
+			free := acks == load.AcksLeader && (a.What == load.StepAcknowledged || b.What == load.StepAcknowledged) && stage(a)+stage(b) > 3
+			if !free && stage(b) < stage(a) && b.After-b.Unseen <= a.After {
+				out[i-1], out[i] = b, a
+			}
+		}
+	}
+	return out
 }
 
 // stepLine is one step in words.

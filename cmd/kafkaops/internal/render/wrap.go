@@ -6,6 +6,9 @@ import (
 	"github.com/charmbracelet/x/ansi"
 )
 
+// Wrap breaks text between words into lines of at most width cells.
+func Wrap(text string, width int) []string { return wrap(text, width, "") }
+
 // wrap breaks text between words into lines of at most width cells, of which
 // those after the first are indented by hang. A hyphen is no place to break:
 // "under-replicated" stays one word, which a reader may search for.

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
+	"github.com/kafkaops/kafkaops/pkg/embedded/logstate"
 	"github.com/kafkaops/kafkaops/pkg/embedded/metadata"
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/replica"
@@ -190,6 +191,18 @@ func TestCheckersGoRed(t *testing.T) {
 			x.reg = &now
 			w.model.checkReassignment(x, &old)
 		}},
+		{"a move ends with the old ISR, and an unclean election follows", "", func(w *World, x *part, _, _ *shadow) {
+			w.endMove(x, []int32{2}, kraft.Recovering)
+		}},
+		{"the same, and what is added was not in the old ISR", "I20", func(w *World, x *part, _, _ *shadow) {
+			w.endMove(x, []int32{3}, kraft.Recovering)
+		}},
+		{"the same, and the election is clean", "I20", func(w *World, x *part, _, _ *shadow) {
+			w.endMove(x, []int32{2}, kraft.Recovered)
+		}},
+		{"the same, and the leader was in the ISR", "I20", func(w *World, x *part, _, _ *shadow) {
+			w.endMove(x, []int32{2, 1}, kraft.Recovering)
+		}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
@@ -261,6 +274,15 @@ func (w *World) cancelMove(x *part, before metadata.Image, but func(old, now *kr
 	w.model.checkMembers(x, &old, before, fencedImage(w))
 }
 
+// endMove looks at a move from brokers 1 and 3 to 2 and 1 that ends while 1 is elected.
+func (w *World) endMove(x *part, isr []int32, recovery kraft.RecoveryState) {
+	old, now := *x.reg, *x.reg
+	old.Replicas, old.AddingReplicas, old.RemovingReplicas, old.ISR, old.Leader = []int32{2, 1, 3}, []int32{2}, []int32{3}, isr, kraft.NoLeader
+	now.Replicas, now.ISR, now.Leader, now.LeaderRecoveryState = []int32{2, 1}, []int32{1}, 1, recovery
+	x.reg = &now
+	w.model.checkReassignment(x, &old)
+}
+
 // uncleanImage is the newest image with the topic's unclean elections allowed.
 func uncleanImage(w *World) metadata.Image {
 	im, err := w.Image().Apply(&kraft.Config{ResourceType: 2, ResourceName: "t", Name: "unclean.leader.election.enable", Value: new("true")})
@@ -277,6 +299,28 @@ func TestEndInFile(t *testing.T) {
 	for to, want := range map[Offset]Offset{1: 1, 2: 2, 3: 2, 4: 4, 6: 4, 8: 8, 9: 9} {
 		if got := endInFile(log, to); got != want {
 			t.Errorf("cut to %d it ends at %d, want %d", to, got, want)
+		}
+	}
+}
+
+// TestCutEpoch: the epoch of a batch within which the log was cut is known, and need not
+// be seen; no other.
+func TestCutEpoch(t *testing.T) {
+	t.Parallel()
+	type epochs = []logstate.EpochStart
+	for i, tt := range []struct {
+		cut              batch
+		got, shown, want epochs
+	}{
+		{batch{last: 3}, epochs{{Epoch: 0, Start: 0}}, nil, nil},
+		{batch{last: 3}, epochs{{Epoch: 0, Start: 0}, {Epoch: 9, Start: 2}}, epochs{{Epoch: 9, Start: 2}}, epochs{{Epoch: 9, Start: 2}}},
+		{batch{last: 3}, epochs{{Epoch: 0, Start: 0}}, epochs{{Epoch: 0, Start: 0}}, epochs{{Epoch: 0, Start: 0}}},
+		{batch{last: 3}, epochs{{Epoch: 1, Start: 0}}, nil, epochs{{Epoch: 1, Start: 0}}},
+		{batch{last: 3}, epochs{{Epoch: 0, Start: 1}}, nil, epochs{{Epoch: 0, Start: 1}}},
+		{batch{}, epochs{{Epoch: 0, Start: 0}}, nil, epochs{{Epoch: 0, Start: 0}}},
+	} {
+		if got := (&shadow{cutBatch: tt.cut}).withoutCut(tt.got, tt.shown); !slices.Equal(got, tt.want) {
+			t.Errorf("%d: %v is left of %v, want %v", i, got, tt.got, tt.want)
 		}
 	}
 }

@@ -47,6 +47,9 @@ type shadow struct {
 	end     Offset
 	// unwritten is by how much the end is beyond where the files end: see endInFile.
 	unwritten Offset
+	// cutBatch is the batch within which the log was cut last: its epoch stays known, if
+	// nothing else is left of it (UnifiedLog.truncateTo cuts epochs at the offset).
+	cutBatch batch
 	// unread: a disk that fails kept some of its batches from being looked at.
 	unread bool
 	status replica.Status
@@ -188,6 +191,9 @@ func (s *shadow) truncated() {
 	n := len(s.batches)
 	for n > 0 && s.batches[n-1].last >= s.cutTo {
 		n--
+	}
+	if n < len(s.batches) && s.batches[n].base < s.cutTo {
+		s.cutBatch = s.batches[n]
 	}
 	s.batches = s.batches[:n]
 	s.end = s.cutTo

@@ -39,6 +39,7 @@ const (
 	faultFlap   // one leader after the other is isolated, while clients go on with it
 	faultFlip   // bits of an index of a broker that is down
 	faultReborn // the next broker that is to join an ISR is another one when it does: see reborn.go
+	faultCross  // two lead in turn, and neither has the other's records: see crossed.go
 	faultKinds
 )
 
@@ -46,7 +47,7 @@ var faultNames = [faultKinds]string{
 	"kill", "power", "crash within an order", "crash while recovering", "clean stop", "pause", "empty disk", "one-way cut", "cut of a pair",
 	"isolation", "split", "cut from the controller", "cut from clients", "slow link", "lost connections", "stuck connections", "slow disk", "stalled disk", "failing disk",
 	"full disk", "clock jump", "late metadata", "controller kill", "controller power", "controller pause", "flapping leader", "flipped bits",
-	"reborn member",
+	"reborn member", "crossed leaders",
 }
 
 func (k faultKind) String() string { return faultNames[k] }
@@ -165,6 +166,8 @@ func (w *World) inflict(k faultKind) {
 		}
 	case faultReborn:
 		w.rebornArmed = true
+	case faultCross:
+		w.cross(w.now + 10*sec)
 	case faultFlip:
 		if p.state == dead {
 			w.flipIndex(p)

@@ -167,6 +167,15 @@ func (p *producer) sendBatch(b *outBatch) {
 		return
 	}
 	l.id = p.c.topics[i].id
+	p.sendTo(p.c.leaderOf(&p.c.topics[i], l.index), b)
+	if b.acks == 0 {
+		p.drop(b)
+	}
+}
+
+// sendTo sends a batch to a broker.
+func (p *producer) sendTo(broker int32, b *outBatch) {
+	l, w := b.lane, p.c.w
 	req := kmsg.NewPtrProduceRequest()
 	req.Version, req.Acks, req.TimeoutMillis = 9, b.acks, int32(oneOf(w.rng, 100, 1000, 5000))
 	topic := kmsg.NewProduceRequestTopic()
@@ -190,10 +199,7 @@ func (p *producer) sendBatch(b *outBatch) {
 		b.inflight = true
 		p.inflight++
 	}
-	p.c.send(p.c.leaderOf(&p.c.topics[i], l.index), req, wa)
-	if b.acks == 0 {
-		p.drop(b)
-	}
+	p.c.send(broker, req, wa)
 }
 
 // encode builds the bytes: each time anew, since a broker stamps what it was given.

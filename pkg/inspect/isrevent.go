@@ -97,6 +97,8 @@ type IsrEvent struct {
 	// before and who leads now (IsrLeader); who entered or left the ELR (IsrELR) or
 	// the assignment (IsrReassign); else all replicas.
 	Brokers []BrokerID
+	// Replicas are those assigned after the change, in their order.
+	Replicas []BrokerID
 	// ISRBefore and ISR are before and after the change, in the order in which the
 	// controller keeps them.
 	ISRBefore, ISR []BrokerID

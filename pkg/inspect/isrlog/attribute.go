@@ -227,7 +227,7 @@ func (c *change) electionCause(because inspect.IsrCause, reassigned bool) inspec
 func (r *Replay) tell(c *change, t inspect.IsrEventType, cause inspect.IsrCause, brokers []inspect.BrokerID) {
 	e := inspect.IsrEvent{
 		Time: c.at.Time, Topic: c.topic, Partition: c.index, Type: t, Cause: cause,
-		Brokers: brokers, ISRBefore: c.before.isr, ISR: c.after.isr, ELR: inspect.Known(c.after.elr),
+		Brokers: brokers, Replicas: c.after.replicas, ISRBefore: c.before.isr, ISR: c.after.isr, ELR: inspect.Known(c.after.elr),
 		Leader: c.after.leader, LeaderEpoch: inspect.Known(c.after.leaderEpoch),
 		PartitionEpoch: inspect.Known(c.after.partitionEpoch), Offset: inspect.Known(c.at.Offset), Source: r.source,
 	}

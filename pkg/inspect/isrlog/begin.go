@@ -78,7 +78,7 @@ func (r *logReading) beginAtStart(ctx context.Context, start inspect.Offset, fir
 		r.next, r.from, r.lastEpoch = start, start, first.epoch
 		return r.load(ctx, snapshotID{start, first.epoch})
 	}
-	r.to.Note(fmt.Sprintf("%s: the snapshot of offset %d, where its log begins, cannot be had: events from %d on", r.evidence.Where, start, newest.offset))
+	r.to.Note(fmt.Sprintf("%s: the snapshot of offset %d, where its log begins, cannot be had: events from %d on", r.evidence.Where, start, newest.offset), true)
 	r.evidence.restart()
 	return r.beginAt(ctx, newest, newest.offset)
 }

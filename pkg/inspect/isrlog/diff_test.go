@@ -236,7 +236,7 @@ func TestPoll(t *testing.T) {
 	var notes []string
 	err := poll.Read(ctx, Span{Follow: true}, Listener{
 		Event:    func(e inspect.IsrEvent) { got = append(got, brief(&e)); cancel() },
-		Evidence: func(e Evidence) { evidence = append(evidence, e) }, Note: func(s string) { notes = append(notes, s) },
+		Evidence: func(e Evidence) { evidence = append(evidence, e) }, Note: func(s string, _ bool) { notes = append(notes, s) },
 	})
 	if !errors.Is(err, context.Canceled) || !slices.Equal(got, []string{"t-0 shrink unknown [3] isr [1 2] leader 1"}) {
 		t.Errorf("events %q, ended with %v", got, err)

@@ -140,7 +140,7 @@ func (l *look) tell(
 ) {
 	e := inspect.IsrEvent{
 		Time: l.snap.TakenAt, Topic: topic, Partition: index, Type: t, Cause: cause, Brokers: brokers,
-		ISRBefore: was.isr, ISR: now.isr, Leader: now.leader, LeaderEpoch: now.epoch, Source: inspect.SourceMetadataDiff,
+		Replicas: now.replicas, ISRBefore: was.isr, ISR: now.isr, Leader: now.leader, LeaderEpoch: now.epoch, Source: inspect.SourceMetadataDiff,
 	}
 	if now.elrKnown {
 		e.ELR = inspect.Known(now.elr)

@@ -60,7 +60,7 @@ func (d *Dir) Read(ctx context.Context, span Span, to Listener) error {
 		return err
 	}
 	for _, name := range files.foreign {
-		to.Note(fmt.Sprintf("%s: not a file of a metadata log, passed over", path.Join(d.name, name)))
+		to.Note(fmt.Sprintf("%s: not a file of a metadata log, passed over", path.Join(d.name, name)), false)
 	}
 	r := &dirReading{dir: d, files: files, span: span, to: to}
 	r.evidence = Evidence{Source: inspect.SourceMetadataDir, Where: d.name}
@@ -120,7 +120,7 @@ func (r *dirReading) end() {
 	if n := len(r.files.snapshots); n > 0 && !r.ended {
 		newest := r.files.snapshots[n-1]
 		if !r.evidence.To.IsKnown() || r.next < newest.offset {
-			r.to.Note(fmt.Sprintf("%s: there is a snapshot of offset %d, and no log up to there: what happened before it is not known", r.dir.name, newest.offset))
+			r.to.Note(fmt.Sprintf("%s: there is a snapshot of offset %d, and no log up to there: what happened before it is not known", r.dir.name, newest.offset), true)
 		}
 		if r.next > newest.offset && r.evidence.To.IsKnown() {
 			r.evidence.Tentative = inspect.Known(newest.offset)
@@ -129,7 +129,7 @@ func (r *dirReading) end() {
 		r.evidence.Tentative = r.evidence.From
 	}
 	if r.gaps.Strays > 0 {
-		r.to.Note(fmt.Sprintf("%s: %d changes of partitions whose state before is not known: no events come of those", r.dir.name, r.gaps.Strays))
+		r.to.Note(fmt.Sprintf("%s: %d changes of partitions whose state before is not known: no events come of those", r.dir.name, r.gaps.Strays), true)
 	}
 	r.to.Evidence(r.evidence)
 }
@@ -140,12 +140,12 @@ func (r *dirReading) segment(ctx context.Context, s segment) error {
 	name := path.Join(r.dir.name, s.name)
 	f, err := r.dir.fsys.Open(s.name)
 	if err != nil {
-		r.to.Note(fmt.Sprintf("%s: %v", name, err)) // retention took it meanwhile, or nobody may read it
+		r.to.Note(fmt.Sprintf("%s: %v", name, err), true) // retention took it meanwhile, or nobody may read it
 		return nil
 	}
 	defer f.Close()
 	if r.evidence.To.IsKnown() && s.base > r.next {
-		r.to.Note(fmt.Sprintf("%s: offsets %d to %d are missing: no events of those", r.dir.name, r.next, s.base-1))
+		r.to.Note(fmt.Sprintf("%s: offsets %d to %d are missing: no events of those", r.dir.name, r.next, s.base-1), true)
 	}
 	if s.base > r.next || !r.evidence.To.IsKnown() {
 		r.next = s.base
@@ -162,14 +162,14 @@ func (r *dirReading) segment(ctx context.Context, s segment) error {
 		case errors.Is(err, io.EOF):
 			return nil
 		case errors.Is(err, errTorn):
-			r.to.Note(fmt.Sprintf("%s: ends within a batch, at offset %d: torn off there; what comes before was read", name, r.next))
+			r.to.Note(fmt.Sprintf("%s: ends within a batch, at offset %d: torn off there; what comes before was read", name, r.next), true)
 			return nil
 		case err != nil:
-			r.to.Note(fmt.Sprintf("%s: at offset %d: %v; what comes before was read", name, r.next, err))
+			r.to.Note(fmt.Sprintf("%s: at offset %d: %v; what comes before was read", name, r.next, err), true)
 			return nil
 		}
 		if err := r.take(&b); err != nil {
-			r.to.Note(fmt.Sprintf("%s: %v; what comes before was read", name, err))
+			r.to.Note(fmt.Sprintf("%s: %v; what comes before was read", name, err), true)
 			return nil
 		}
 		r.ended = r.span.ended(b.time())
@@ -209,7 +209,7 @@ func (r *dirReading) load(at inspect.Offset) {
 		err = loadSnapshot(f, r.replay)
 	}
 	if err != nil {
-		r.to.Note(fmt.Sprintf("%s: %v", path.Join(r.dir.name, name), err))
+		r.to.Note(fmt.Sprintf("%s: %v", path.Join(r.dir.name, name), err), true)
 		return
 	}
 	r.whole = true

@@ -85,6 +85,6 @@ func (h *heard) listener() Listener {
 	return Listener{
 		Event:    func(e inspect.IsrEvent) { h.events = append(h.events, line(&e)) },
 		Evidence: func(e Evidence) { h.evidence = e },
-		Note:     func(s string) { h.notes = append(h.notes, s) },
+		Note:     func(s string, _ bool) { h.notes = append(h.notes, s) },
 	}
 }

@@ -52,7 +52,7 @@ type provoking struct {
 // reads is a listener that keeps events.
 func reads(events *[]inspect.IsrEvent) Listener {
 	return Listener{
-		Event: func(e inspect.IsrEvent) { *events = append(*events, e) }, Evidence: func(Evidence) {}, Note: func(string) {},
+		Event: func(e inspect.IsrEvent) { *events = append(*events, e) }, Evidence: func(Evidence) {}, Note: func(string, bool) {},
 	}
 }
 
@@ -294,7 +294,7 @@ func (p *provoking) follow(t *testing.T) (stop func()) {
 			p.followed = append(p.followed, line(&e))
 		},
 		Evidence: func(Evidence) { once.Do(func() { close(begun) }) },
-		Note:     func(s string) { t.Log("follower: " + s) },
+		Note:     func(s string, _ bool) { t.Log("follower: " + s) },
 	}
 	go func() { done <- p.log.Read(ctx, Span{Follow: true}, to) }()
 	select {

@@ -134,7 +134,7 @@ func (r *logReading) recover(ctx context.Context, err error) error {
 	if errors.As(err, &refused) || errors.As(err, &damaged) {
 		return err
 	}
-	r.to.Note(fmt.Sprintf("%v; looking for the active controller", err))
+	r.to.Note(fmt.Sprintf("%v; looking for the active controller", err), false)
 	for {
 		if err := pause(ctx, retryEvery); err != nil {
 			return err
@@ -148,7 +148,7 @@ func (r *logReading) recover(ctx context.Context, err error) error {
 		}
 	}
 	r.tellWhere()
-	r.to.Note("went on with " + r.evidence.Where)
+	r.to.Note("went on with "+r.evidence.Where, false)
 	return nil
 }
 
@@ -224,7 +224,7 @@ func (r *logReading) jump(ctx context.Context) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	r.to.Note(fmt.Sprintf("%s no longer has offset %d: went on from %d; what happened in between is missing", r.evidence.Where, lost, r.next))
+	r.to.Note(fmt.Sprintf("%s no longer has offset %d: went on from %d; what happened in between is missing", r.evidence.Where, lost, r.next), true)
 	return nil
 }
 

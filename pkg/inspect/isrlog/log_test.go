@@ -158,7 +158,7 @@ func TestLogFollow(t *testing.T) {
 	go func() {
 		done <- reader(b).Read(ctx, Span{Follow: true}, Listener{
 			Event: func(e inspect.IsrEvent) { events <- line(&e) }, Evidence: func(Evidence) { begun <- true },
-			Note: func(string) {},
+			Note: func(string, bool) {},
 		})
 	}()
 	<-begun

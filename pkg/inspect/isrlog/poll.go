@@ -36,7 +36,7 @@ func (p *Poll) Read(ctx context.Context, span Span, to Listener) error {
 		case err != nil && !evidence.Since.IsKnown():
 			return err
 		case err != nil:
-			to.Note(fmt.Sprintf("%v; what happens meanwhile may be missing", err))
+			to.Note(fmt.Sprintf("%v; what happens meanwhile may be missing", err), true)
 		default:
 			evidence.Where = "brokers, by " + snap.ToldBy
 			evidence.Until = inspect.Known(snap.TakenAt)

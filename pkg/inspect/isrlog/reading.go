@@ -44,8 +44,9 @@ type Listener struct {
 	// Evidence takes what the events rest on: once before the first where they are
 	// followed, and at the end.
 	Evidence func(Evidence)
-	// Note takes a line about what could not be read, or how it went on.
-	Note func(string)
+	// Note takes a line about what could not be read, or how it went on; lost: there
+	// is something that is missing because of it.
+	Note func(line string, lost bool)
 }
 
 // Evidence is what events rest on.

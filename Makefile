@@ -66,15 +66,18 @@ SIM := ./pkg/embedded/sim
 WITH_SIM := $(filter ./... ./pkg/... ./pkg/embedded/... $(SIM),$(PKG))
 
 # What the commands say of a real Kafka they have to say of the embedded engine,
-# by the same tests.
+# by the same tests: all of one package, those of a cluster in another one.
 ON_ENGINE := ./cmd/kafkaops/internal/acceptance
+PARTLY_ON_ENGINE := ./cmd/kafkaops/internal/cli
 WITH_ENGINE := $(filter ./... ./cmd/... ./cmd/kafkaops/... $(ON_ENGINE),$(PKG))
+PARTLY_WITH_ENGINE := $(filter ./... ./cmd/... ./cmd/kafkaops/... $(PARTLY_ON_ENGINE),$(PKG))
 
 .PHONY: test
 test: deps-if-possible ## run all tests that fit ten minutes, with the race detector; PKG= and RUN= select
 	go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(PKG) | go run ./internal/testreport
 	$(if $(WITH_SIM),go test -json -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(SIM) | go run ./internal/testreport)
 	$(if $(WITH_ENGINE),KAFKAOPS_TEST_ENGINE=embedded go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(ON_ENGINE) | go run ./internal/testreport)
+	$(if $(PARTLY_WITH_ENGINE),KAFKAOPS_TEST_ENGINE=embedded go test -json -race -timeout $(TEST_TIMEOUT) -run '$(or $(RUN),Real$$)' $(PARTLY_ON_ENGINE) | go run ./internal/testreport)
 
 .PHONY: test-all
 test-all: deps-if-possible ## run the long tests too, up to an hour, on older versions of Kafka as well

@@ -12,18 +12,20 @@ import (
 
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
 	"github.com/kafkaops/kafkaops/internal/kafkatest/certs"
+	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// TestWatchOutlivesItsSecrets: a command that runs for long goes on when its
+// TestSecretsRotateReal: a command that runs for long goes on when its
 // certificate, its password and the brokers' authority are replaced under it, as
 // they are where nobody restarts what watches.
-func TestWatchOutlivesItsSecrets(t *testing.T) {
+func TestSecretsRotateReal(t *testing.T) {
 	const listener, user = "SECURE", "alice"
 	clients, brokers := certs.NewCA("clients"), certs.NewCA("brokers")
 	dir := t.TempDir()
 	c := kafkatest.Start(t, kafkatest.Options{
+		Engine:    engine.FromEnv(),
 		Listeners: map[string]string{listener: "SASL_SSL"},
 		Security: map[string]kafkatest.ListenerSecurity{listener: {
 			Cert:       brokers.Issue(certs.Request{Name: "broker", Hosts: certs.Loopback()}),

@@ -8,6 +8,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
+	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
@@ -16,7 +17,7 @@ import (
 // brokers', one context that has both, and no broker at the end.
 func TestControllersReal(t *testing.T) {
 	const module = "org.apache.kafka.common.security.plain.PlainLoginModule required "
-	c := kafkatest.Start(t, kafkatest.Options{Controllers: 2, Authorizer: true, StartTimeout: 2 * time.Minute, Properties: map[string]string{
+	c := kafkatest.Start(t, kafkatest.Options{Engine: engine.FromEnv(), Controllers: 2, Authorizer: true, StartTimeout: 2 * time.Minute, Properties: map[string]string{
 		"listener.security.protocol.map":                   "CONTROLLER:SASL_PLAINTEXT,PLAINTEXT:PLAINTEXT",
 		"sasl.mechanism.controller.protocol":               "PLAIN",
 		"listener.name.controller.sasl.enabled.mechanisms": "PLAIN",

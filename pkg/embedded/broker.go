@@ -32,6 +32,7 @@ func (c *Cluster) newBroker(id int, disk *broker.Disk, rng *rand.Rand) *Broker {
 	b.open = func(disk vfs.FS, now machine.Time) (broker.Node, error) {
 		n, err := node.Open(node.Options{
 			ID: int32(id), ClusterID: c.id, Rack: c.opts.rack(id), FS: disk, LogDir: c.logDir(id), Static: static, APIs: c.apis, EarlyIDs: true,
+			Buffers:   broker.NewBuffers(),
 			Rand:      rand.New(rand.NewPCG(rng.Uint64(), rng.Uint64())),
 			EndPoints: []kraft.Endpoint{{Name: "PLAINTEXT", Host: c.host, Port: uint16(b.port)}},
 		}, now)

@@ -76,7 +76,7 @@ func ended(s *broker.Server) bool {
 func (p *process) start(ln net.Listener) error {
 	s, err := broker.Start(broker.Options{
 		Name: p.name, Self: p.peer, Open: p.open, Disk: p.disk, Clock: p.time, Listener: ln,
-		Address: p.c.addressOf, Links: &p.c.links, APIs: p.c.apis, Log: p.c.log.With("node", p.name),
+		Address: p.c.addressOf, Links: &p.c.links, APIs: p.c.apis, Buffers: p.peer != machine.Controller, Log: p.c.log.With("node", p.name),
 	})
 	if err != nil {
 		p.state = Failed

@@ -40,7 +40,7 @@ func (c *conn) serve() {
 		switch {
 		case err == nil:
 			var ok bool
-			if reply, ok = c.ask(req); !ok {
+			if reply, ok = c.ask(req, frame); !ok {
 				return
 			}
 		case req.Key == int16(kmsg.ApiVersions) && errors.As(err, new(*wire.VersionError)):
@@ -60,12 +60,14 @@ func (c *conn) serve() {
 }
 
 // ask hands the owner a request and waits for the reply; false if there will be none.
-func (c *conn) ask(req wire.Request) (machine.Reply, bool) {
+func (c *conn) ask(req wire.Request, frame []byte) (machine.Reply, bool) {
 	clientID := ""
 	if req.ClientID != nil {
 		clientID = *req.ClientID
 	}
-	c.s.post(event{conn: c, in: machine.Request{Conn: c.id, ClientID: clientID, ClientHost: c.host, Body: req.Body}})
+	c.s.post(event{conn: c, in: machine.Request{
+		Conn: c.id, ClientID: clientID, ClientHost: c.host, Body: req.Body, Frame: c.s.given(frame),
+	}})
 	select {
 	case r := <-c.reply:
 		return r, true
@@ -74,34 +76,25 @@ func (c *conn) ask(req wire.Request) (machine.Reply, bool) {
 	}
 }
 
-const (
-	// maxIdle is connections.max.idle.ms: a connection ends if nobody has asked anything
-	// for so long, or has not read so much as a piece of an answer.
-	maxIdle = 10 * time.Minute
-	// writeBytes is a piece.
-	writeBytes = 1 << 20
-)
+// maxIdle is connections.max.idle.ms: a connection ends if nobody has asked anything
+// for so long, or has not read so much as a piece of an answer.
+const maxIdle = 10 * time.Minute
 
 func (c *conn) write(correlationID int32, resp kmsg.Response) error {
-	b := getFrame()
-	defer putFrame(b)
-	*b = wire.AppendResponse((*b)[:0], correlationID, resp)
-	return writeAll(c.nc, *b, func() time.Time { return time.Now().Add(maxIdle) })
-}
-
-// writeAll writes b in pieces, each until a deadline of its own.
-func writeAll(nc net.Conn, b []byte, deadline func() time.Time) error {
-	for len(b) > 0 {
-		piece := b[:min(len(b), writeBytes)]
-		if err := nc.SetWriteDeadline(deadline()); err != nil {
-			return err
-		}
-		if _, err := nc.Write(piece); err != nil {
-			return err
-		}
-		b = b[len(piece):]
+	o := outboxes.Get().(*outbox)
+	defer o.done()
+	fetch, ok := resp.(*kmsg.FetchResponse)
+	if ok {
+		o.pieces.FetchResponse(correlationID, fetch)
+	} else {
+		o.pieces.Head = wire.AppendResponse(o.pieces.Head[:0], correlationID, resp)
+		o.pieces.All = append(o.pieces.All[:0], o.pieces.Head)
 	}
-	return nil
+	err := o.write(c.nc, func() time.Time { return time.Now().Add(maxIdle) })
+	if ok && c.s.opts.Buffers {
+		pool.takeBack(fetch)
+	}
+	return err
 }
 
 // tell logs why a connection is closed, unless its client did that, or this node.

@@ -3,7 +3,9 @@ package broker
 import (
 	"bufio"
 	"io"
+	"net"
 	"sync"
+	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
@@ -33,8 +35,13 @@ func readFrame(r *bufio.Reader) ([]byte, error) {
 }
 
 // readTowards reads size bytes, of which so many are allocated before any has come.
+// Room that is there already costs nothing, whatever the size claims.
 func readTowards(r io.Reader, size, trusted int) ([]byte, error) {
-	frame := make([]byte, min(size, trusted))
+	if frame := pool.have(size); frame != nil {
+		_, err := io.ReadFull(r, frame)
+		return frame, err
+	}
+	frame := pool.Get(min(size, trusted))
 	for n := 0; ; {
 		if _, err := io.ReadFull(r, frame[n:]); err != nil {
 			return nil, err
@@ -42,23 +49,56 @@ func readTowards(r io.Reader, size, trusted int) ([]byte, error) {
 		if n = len(frame); n == size {
 			return frame, nil
 		}
-		grown := make([]byte, min(size, trustGrows*n))
+		grown := pool.Get(min(size, trustGrows*n))
 		copy(grown, frame)
+		pool.Put(frame)
 		frame = grown
 	}
 }
 
-// frames are buffers to write from.
-var frames = sync.Pool{New: func() any { return new([]byte) }}
+// outbox is what a response is encoded into, to be written.
+type outbox struct {
+	pieces wire.Pieces
+	group  net.Buffers
+}
 
-// pooledBytes is the largest buffer that is kept for others.
-const pooledBytes = 4 << 20
+var outboxes = sync.Pool{New: func() any { return new(outbox) }}
 
-func getFrame() *[]byte { return frames.Get().(*[]byte) }
+// keptBytes is the largest outbox that is kept for others.
+const keptBytes = 4 << 20
 
-func putFrame(b *[]byte) {
-	if cap(*b) <= pooledBytes {
-		*b = (*b)[:0]
-		frames.Put(b)
+func (o *outbox) done() {
+	o.pieces.Forget()
+	clear(o.group[:cap(o.group)])
+	if cap(o.pieces.Head) <= keptBytes {
+		outboxes.Put(o)
 	}
+}
+
+// writeBytes is how much is written until a deadline of its own.
+const writeBytes = 1 << 20
+
+// write writes the pieces, some at once, each such write until a deadline of its own.
+func (o *outbox) write(nc net.Conn, deadline func() time.Time) error {
+	for rest := o.pieces.All; len(rest) > 0; {
+		o.group = o.group[:0]
+		for left := writeBytes; left > 0 && len(rest) > 0; {
+			n := min(left, len(rest[0]))
+			if n > 0 {
+				o.group = append(o.group, rest[0][:n])
+			}
+			left -= n
+			if rest[0] = rest[0][n:]; len(rest[0]) == 0 {
+				rest = rest[1:]
+			}
+		}
+		if err := nc.SetWriteDeadline(deadline()); err != nil {
+			return err
+		}
+		group := o.group // WriteTo consumes its receiver
+		if _, err := group.WriteTo(nc); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -97,53 +97,57 @@ func (o *outgoing) run() {
 
 // deliver sends a request and tells the node what came of it.
 func (o *outgoing) deliver(f sending) {
-	resp, err := o.exchange(f)
+	resp, frame, err := o.exchange(f)
 	if err != nil {
 		// The node hears that the connection was lost, and tries again as it sees fit.
 		o.hangUp()
 		o.s.post(event{in: machine.Response{Token: f.Token}})
 		return
 	}
-	o.s.post(event{in: machine.Response{Token: f.Token, Body: resp}})
+	o.s.post(event{in: machine.Response{Token: f.Token, Body: resp, Frame: o.s.given(frame)}})
 }
 
-// exchange sends a request and waits for its response.
-func (o *outgoing) exchange(f sending) (kmsg.Response, error) {
+// exchange sends a request and waits for its response, which points into frame.
+func (o *outgoing) exchange(f sending) (resp kmsg.Response, frame []byte, err error) {
 	deadline := f.at.Add(sendTimeout)
 	late := func() error { return fmt.Errorf("%s: no answer in %v", kmsg.NameForKey(f.Request.Key()), sendTimeout) }
 	if !o.there.pass(f.Request.Key(), f.at, deadline, o.s.gone) {
-		return nil, late()
+		return nil, nil, late()
 	}
 	if err := o.dial(deadline); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	o.used = time.Now()
 	o.correlationID++
-	b := getFrame()
-	defer putFrame(b)
-	*b = o.format.AppendRequest((*b)[:0], f.Request, o.correlationID)
-	if err := writeAll(o.nc, *b, func() time.Time { return deadline }); err != nil {
-		return nil, err
+	if err := o.write(f.Request, deadline); err != nil {
+		return nil, nil, err
 	}
 	if err := o.nc.SetReadDeadline(deadline); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	frame, err := readResponse(o.r)
-	if err != nil {
-		return nil, err
+	if frame, err = readResponse(o.r); err != nil {
+		return nil, nil, err
 	}
-	resp := f.Request.ResponseKind()
+	resp = f.Request.ResponseKind()
 	id, err := wire.ParseResponse(frame, resp)
 	if err == nil && id != o.correlationID {
 		err = fmt.Errorf("answer to request %d, want %d", id, o.correlationID)
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !o.back.pass(-1, time.Now(), deadline, o.s.gone) {
-		return nil, late()
+		return nil, nil, late()
 	}
-	return resp, nil
+	return resp, frame, nil
+}
+
+func (o *outgoing) write(req kmsg.Request, deadline time.Time) error {
+	b := outboxes.Get().(*outbox)
+	defer b.done()
+	b.pieces.Head = o.format.AppendRequest(b.pieces.Head[:0], req, o.correlationID)
+	b.pieces.All = append(b.pieces.All[:0], b.pieces.Head)
+	return b.write(o.nc, func() time.Time { return deadline })
 }
 
 // readResponse reads a response without its size prefix.

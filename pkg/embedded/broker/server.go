@@ -38,6 +38,9 @@ type Options struct {
 	Links   *Links
 	// APIs say which versions of ApiVersions there are.
 	APIs wire.APIs
+	// Buffers: the node has those of NewBuffers. It gives back the frames of what it is
+	// sent, and the records of what it replies to a Fetch are given back for it.
+	Buffers bool
 	// Log is told the node's notes.
 	Log *slog.Logger
 }
@@ -181,6 +184,14 @@ func (s *Server) post(e event) {
 	if first {
 		signal(s.wake)
 	}
+}
+
+// given is a frame as the node gets it.
+func (s *Server) given(frame []byte) []byte {
+	if s.opts.Buffers {
+		return frame
+	}
+	return nil
 }
 
 // control has f run by the owner; false if the node has ended.

@@ -73,6 +73,9 @@ type (
 		// both to people.
 		ClientID, ClientHost string
 		Body                 kmsg.Request
+		// Frame is what the records in Body point into, nil where nobody wants it back:
+		// see Buffers.
+		Frame []byte
 	}
 	// Closed says that a connection has ended. Its requests are carried out all the
 	// same; nobody waits for their replies.
@@ -83,6 +86,8 @@ type (
 		// Body is nil where the connection was lost: the request may have been
 		// carried out, or not, or will be yet.
 		Body kmsg.Response
+		// Frame is as in Request.
+		Frame []byte
 	}
 	// Ran says that an order's Run has returned.
 	Ran struct{ Order Order }
@@ -148,6 +153,21 @@ const Controller Peer = -1
 // finds in the order itself. While it runs nothing else may use what it works on:
 // see package node about what may run beside it.
 type Order interface{ Run() }
+
+// Buffers are room for records that is used again, so that it is neither cleared nor
+// collected each time. They are for several goroutines.
+//
+// Who has a buffer is as with all that goes in and out. A machine may read into one,
+// and what it replies is the driver's: a FetchResponse's records go back when they are
+// written, so a machine with Buffers keeps nothing of them and sends no part of them
+// twice. The Frame of an input is the machine's, which gives it back when nothing of
+// it is used any more, or never.
+type Buffers interface {
+	// Get returns n bytes of any content.
+	Get(n int) []byte
+	// Put takes back what Get has returned, or any other bytes. Nobody may use them.
+	Put(b []byte)
+}
 
 func (Request) isInput()  {}
 func (Closed) isInput()   {}

@@ -74,6 +74,7 @@ func (n *Node) answer(p *partition, err error, in replica.Input) {
 type appendOrder struct {
 	p        *partition
 	bytes    []byte
+	frame    *frame // of a producer's
 	follower bool
 	wall     int64
 	err      error
@@ -92,8 +93,8 @@ func (n *Node) orderAppend(p *partition, e replica.Append) {
 		}
 	} else {
 		q := n.asked.produce(e.Token)
-		o.bytes = q.bytes
-		q.bytes = nil
+		o.bytes, o.frame = q.bytes, q.frame
+		q.bytes, q.frame = nil, nil
 		b := record.Batch(o.bytes)
 		b.SetBaseOffset(int64(e.Base))
 		b.SetLeaderEpoch(int32(e.LeaderEpoch))
@@ -117,6 +118,7 @@ func (o *appendOrder) Run() {
 }
 
 func (o *appendOrder) done(n *Node) {
+	n.letGo(o.frame)
 	if !o.follower && errors.Is(o.err, storage.ErrTooLarge) {
 		n.answer(o.p, nil, replica.AppendRejected{Err: recordListTooLarge})
 		return

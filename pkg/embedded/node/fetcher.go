@@ -269,17 +269,19 @@ func (f *fetcher) ended(n *Node, body kmsg.Response) {
 	if resp == nil || resp.ErrorCode != 0 {
 		return
 	}
+	in := n.newFrame(n.came)
 	for i := range resp.Topics {
 		t := &resp.Topics[i]
 		for j := range t.Partitions {
-			f.answered(n, partitionID{t.TopicID, t.Partitions[j].Partition}, &t.Partitions[j])
+			f.answered(n, partitionID{t.TopicID, t.Partitions[j].Partition}, &t.Partitions[j], in)
 		}
 	}
+	n.letGo(in)
 }
 
 // answered hands a partition's answer to its replica, if that is still what it
 // asks for.
-func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPartition) {
+func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPartition, came *frame) {
 	p, asked := n.byID[id], f.session.told[id]
 	if p == nil || p.entry.fetcher != f || !p.entry.standing || p.entry.resting || p.entry.order.Position != asked.position {
 		return
@@ -294,7 +296,7 @@ func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPa
 		}
 	}
 	if in.Err == replica.None && !in.Diverging.Defined() && len(a.RecordBatches) > 0 {
-		n.takeBatches(p, &in, a.RecordBatches)
+		n.takeBatches(p, &in, a.RecordBatches, came)
 	}
 	if in.Err == replica.None && !in.Diverging.Defined() {
 		n.countFetched(p, &in, len(a.RecordBatches))
@@ -309,7 +311,7 @@ func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPa
 
 // takeBatches judges a leader's batches and keeps their bytes for the append.
 // Offsets and epochs are the replica's to judge.
-func (n *Node) takeBatches(p *partition, in *replica.FetchResponse, batches []byte) {
+func (n *Node) takeBatches(p *partition, in *replica.FetchResponse, batches []byte, came *frame) {
 	first, _, err := record.ParseBatch(batches)
 	if err != nil {
 		// Not even one whole batch, though the leader sends the first one whole.
@@ -324,13 +326,14 @@ func (n *Node) takeBatches(p *partition, in *replica.FetchResponse, batches []by
 		return
 	}
 	n.tokens++
-	f := fetched{token: n.tokens, bytes: checked.Bytes, ends: make([]int, 0, checked.Batches)}
+	f := fetched{token: n.tokens, bytes: checked.Bytes, frame: came, ends: make([]int, 0, checked.Batches)}
 	in.Token = f.token
 	in.Batches = make([]replica.Batch, 0, checked.Batches)
 	for s := record.Scan(checked.Bytes); s.Next(); {
 		in.Batches = append(in.Batches, storage.StateOf(s.Batch()))
 		f.ends = append(f.ends, s.End())
 	}
+	came.hold()
 	p.fetched = append(p.fetched, f)
 }
 

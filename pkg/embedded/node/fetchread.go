@@ -22,6 +22,7 @@ func (n *Node) readAll(r *fetchRequest) (bytes int, atOnce bool) {
 			!n.holdsBack(r, part.p) {
 			records, err := part.p.log.Read(nil, storage.Fetch{
 				From: b.From, UpTo: b.UpTo, MaxBytes: min(int(part.asked.maxBytes), left), MinOne: bytes == 0,
+				Room: n.room(),
 			})
 			if err != nil {
 				*b = replica.FetchBounds{Err: n.readCode(part.p, err)}

@@ -44,7 +44,7 @@ func newGroupWorld(t *testing.T, static map[string]string) *groupWorld {
 // must asks and waits for the answer, which has to come.
 func (w *groupWorld) must(id int32, req kmsg.Request) kmsg.Response {
 	w.t.Helper()
-	c := w.ask(w.hosts[id], w.request(req), func(kmsg.Response) {})
+	c := w.ask(w.hosts[id], req, func(kmsg.Response) {})
 	if !w.run(20_000, func() bool { return c.done }) || c.resp == nil {
 		w.t.Fatalf("%T at broker %d: %+v\n%s", req, id, c, w.takeNotes())
 	}
@@ -218,7 +218,7 @@ func TestCommitWaitsForFollowers(t *testing.T) {
 			w.hosts[other].holds = func(o machine.Order) bool { _, ok := o.(*appendOrder); return ok }
 		}
 	}
-	c := w.ask(w.hosts[id], w.request(commitOf("g", 7, "m")), func(kmsg.Response) {})
+	c := w.ask(w.hosts[id], commitOf("g", 7, "m"), func(kmsg.Response) {})
 	w.run(4900, nil)
 	if c.done {
 		t.Fatalf("answered while no follower has it: %+v", c.resp)
@@ -261,7 +261,7 @@ func TestLoadedIsCommitted(t *testing.T) {
 	}
 	next, slow := others[0], w.hosts[others[1]]
 	slow.holds = func(o machine.Order) bool { _, ok := o.(*appendOrder); return ok }
-	w.ask(w.hosts[id], w.request(commitOf("g", 2, "m")), func(kmsg.Response) {})
+	w.ask(w.hosts[id], commitOf("g", 2, "m"), func(kmsg.Response) {})
 	w.run(100, nil)
 	w.kill(id, false)
 	loading := 0

@@ -37,6 +37,9 @@ type Options struct {
 	// EarlyIDs has it ask for its first producer ids when it starts to run. Kafka's broker
 	// asks when somebody wants one, and sends that client away until it has some.
 	EarlyIDs bool
+	// Buffers, if set, are where it reads records for who fetches them, and where it
+	// gives back the frames of what it was sent.
+	Buffers machine.Buffers
 	// APIs are what clients may ask; the zero value is all. Other brokers are answered
 	// in any version.
 	APIs wire.APIs
@@ -98,6 +101,8 @@ type Node struct {
 	// During a step only.
 	now machine.Time
 	out []machine.Effect
+	// came is the frame of the Response that is taken in.
+	came []byte
 	// effects is a stack: what a replica orders while the orders of another are
 	// carried out lies on top.
 	effects []replica.Effect
@@ -171,7 +176,9 @@ func (n *Node) Step(now machine.Time, in machine.Input, out []machine.Effect) []
 	case machine.Response:
 		if e, ok := n.sends[in.Token]; ok {
 			delete(n.sends, in.Token)
+			n.came = in.Frame
 			e.ended(n, in.Body)
+			n.came = nil
 		}
 	case machine.Ran:
 		n.running--

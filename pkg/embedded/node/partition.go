@@ -61,6 +61,7 @@ type partition struct {
 type fetched struct {
 	token replica.Token
 	bytes []byte
+	frame *frame
 	ends  []int
 }
 
@@ -90,6 +91,9 @@ func (n *Node) step(p *partition, in replica.Input) {
 	n.effects = n.effects[:base]
 	if !p.busy && len(p.fetched) > 0 {
 		// Nothing is being written and nothing waits: the bytes are of no use.
+		for _, f := range p.fetched {
+			n.letGo(f.frame)
+		}
 		clear(p.fetched)
 		p.fetched = p.fetched[:0]
 	}

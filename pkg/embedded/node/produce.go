@@ -29,8 +29,9 @@ type producePart struct {
 	req              *produceRequest
 	p                *partition
 	topic, partition int // in the answer
-	// bytes are the batch until it is appended.
+	// bytes are the batch until it is appended, and lie in frame.
 	bytes []byte
+	frame *frame
 	// appendTimeMs is NoTimestamp with CreateTime.
 	appendTimeMs int64
 	// group is set where it is a coordinator's, with nothing else but p and bytes.
@@ -42,6 +43,8 @@ type producePart struct {
 func (n *Node) produce(in machine.Request, req *kmsg.ProduceRequest) {
 	r := &produceRequest{token: in.Token, acks: req.Acks, open: 1}
 	r.resp = req.ResponseKind().(*kmsg.ProduceResponse)
+	came := n.newFrame(in.Frame)
+	defer n.letGo(came)
 	byID := req.Version >= 13
 	r.resp.Topics = make([]kmsg.ProduceResponseTopic, len(req.Topics))
 	for i := range req.Topics {
@@ -62,7 +65,8 @@ func (n *Node) produce(in machine.Request, req *kmsg.ProduceRequest) {
 		t := &req.Topics[i]
 		for j := range t.Partitions {
 			p, code := n.find(byID, t.Topic, t.TopicID, t.Partitions[j].Partition)
-			part := producePart{req: r, topic: i, partition: j, bytes: t.Partitions[j].Records, appendTimeMs: record.NoTimestamp}
+			part := producePart{req: r, topic: i, partition: j, bytes: t.Partitions[j].Records, frame: came, appendTimeMs: record.NoTimestamp}
+			came.hold()
 			if code == replica.None && metadata.InternalTopic(p.name.Topic) && in.ClientID != adminClient {
 				code = invalidTopic
 			}
@@ -119,6 +123,7 @@ func (n *Node) produced(e replica.ProduceReply) {
 		n.groupsAppended(part.group, e)
 		return
 	}
+	n.letGo(part.frame) // nil if it was appended
 	code := e.Err
 	if code != replica.None && part.p.leaving {
 		code = n.leftCode(part.p, code)
@@ -156,6 +161,7 @@ func (part *producePart) tellStart(code replica.Code) {
 
 // produceRefused settles a partition of which nothing was appended.
 func (n *Node) produceRefused(part producePart, id partitionID, topic string, code replica.Code, err error) {
+	n.letGo(part.frame)
 	a := part.answer()
 	a.ErrorCode = int16(code)
 	part.tellStart(code)

@@ -101,7 +101,7 @@ func (s *sessionReader) fetch(offsets map[int32]int64, forget ...int32) string {
 		req.ForgottenTopics = append(req.ForgottenTopics, f)
 	}
 	began := s.w.nowMs
-	c := s.w.ask(s.w.hosts[1], s.w.request(req), func(kmsg.Response) {})
+	c := s.w.ask(s.w.hosts[1], req, func(kmsg.Response) {})
 	if !s.w.run(5000, func() bool { return c.done }) {
 		return "no reply"
 	}

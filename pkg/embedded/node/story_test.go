@@ -307,7 +307,7 @@ func (s *story) config() {
 // ask sends a request. With as=name its reply is looked at later.
 func (s *story) ask(req kmsg.Request) {
 	h := s.host()
-	c := s.w.ask(h, s.w.request(req), func(kmsg.Response) {})
+	c := s.w.ask(h, req, func(kmsg.Response) {})
 	if name := s.arg("as", ""); name != "" {
 		s.calls[name] = c
 		s.w.run(5, nil)

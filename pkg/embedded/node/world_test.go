@@ -39,6 +39,7 @@ type world struct {
 	fetched func(from int32, req *kmsg.FetchRequest)
 	// observe, if set, is told what replicas do.
 	observe func(broker int32, p Partition, in replica.Input, out []replica.Effect)
+	buffers buffers
 }
 
 // wallMs is what the clock Wall shows at 0.
@@ -94,6 +95,7 @@ func newWorld(t testing.TB, brokers int, static map[string]string) *world {
 		t: t, hosts: map[int32]*host{}, rnd: rand.New(rand.NewPCG(1, 1)), static: static,
 		cut: map[[2]machine.Peer]bool{}, calls: map[machine.Token]*call{},
 		fetches: map[[2]machine.Peer]int{}, asked: map[[2]machine.Peer]int{},
+		buffers: buffers{t: t, out: map[*byte]int{}},
 	}
 	w.ctl = newTestController(t, 1, nil)
 	for id := int32(1); id <= int32(brokers); id++ {
@@ -145,6 +147,7 @@ func (w *world) start(id int32) {
 		Observe: observe,
 		ID:      id, ClusterID: "cluster", Rack: h.rack, FS: h.disk, Static: w.static,
 		EndPoints: []kraft.Endpoint{{Name: "PLAINTEXT", Host: fmt.Sprintf("b%d", id), Port: 9092}},
+		Buffers:   &w.buffers,
 		Rand:      rand.New(rand.NewPCG(uint64(id), uint64(h.life)+100)),
 	}, w.time())
 	if err != nil {
@@ -202,7 +205,8 @@ func (w *world) carryOut(h *host) {
 			}
 			c.done, c.closed, c.atMs = true, e.Close, w.nowMs
 			if e.Response != nil {
-				c.resp = w.response(e.Response)
+				c.resp, _ = w.response(e.Response)
+				w.buffers.takeBack(e.Response)
 			}
 		case machine.Send:
 			w.send(h, e)
@@ -277,16 +281,16 @@ func (w *world) send(from *host, e machine.Send) {
 			if from.node != node {
 				return
 			}
+			in := machine.Response{Token: e.Token}
 			if resp != nil && !w.cut[[2]machine.Peer{e.To, machine.Peer(from.id)}] {
-				resp = w.response(resp)
-			} else {
-				resp = nil
+				in.Body, in.Frame = w.response(resp)
+				w.buffers.give(in.Frame)
 			}
 			w.fetchEnds(from.id, e)
-			w.step(from, machine.Response{Token: e.Token, Body: resp})
+			w.step(from, in)
 		})
 	}
-	req := w.request(e.Request)
+	req, _ := w.request(e.Request)
 	w.fetchBegins(from.id, e)
 	w.at(w.nowMs+1, func() {
 		to := w.hosts[int32(e.To)]
@@ -334,7 +338,9 @@ func (w *world) ask(h *host, req kmsg.Request, answer func(kmsg.Response)) *call
 	c := &call{}
 	w.calls[w.token] = c
 	node := h.node
-	w.step(h, machine.Request{Token: w.token, Conn: 1, Body: req})
+	body, frame := w.request(req)
+	w.buffers.give(frame)
+	w.step(h, machine.Request{Token: w.token, Conn: 1, Body: body, Frame: frame})
 	var look func()
 	look = func() {
 		switch {
@@ -351,23 +357,23 @@ func (w *world) ask(h *host, req kmsg.Request, answer func(kmsg.Response)) *call
 	return c
 }
 
-// request is what a server would read of it.
-func (w *world) request(req kmsg.Request) kmsg.Request {
-	out := kmsg.RequestForKey(req.Key())
+// request is what a server would read of it, and from where.
+func (w *world) request(req kmsg.Request) (out kmsg.Request, frame []byte) {
+	out, frame = kmsg.RequestForKey(req.Key()), req.AppendTo(nil)
 	out.SetVersion(req.GetVersion())
-	if err := out.ReadFrom(req.AppendTo(nil)); err != nil {
+	if err := out.ReadFrom(frame); err != nil {
 		w.t.Fatalf("%T v%d: %v", req, req.GetVersion(), err)
 	}
-	return out
+	return out, frame
 }
 
-func (w *world) response(resp kmsg.Response) kmsg.Response {
-	out := kmsg.ResponseForKey(resp.Key())
+func (w *world) response(resp kmsg.Response) (out kmsg.Response, frame []byte) {
+	out, frame = kmsg.ResponseForKey(resp.Key()), resp.AppendTo(nil)
 	out.SetVersion(resp.GetVersion())
-	if err := out.ReadFrom(resp.AppendTo(nil)); err != nil {
+	if err := out.ReadFrom(frame); err != nil {
 		w.t.Fatalf("%T v%d: %v", resp, resp.GetVersion(), err)
 	}
-	return out
+	return out, frame
 }
 
 // run lets time pass until cond holds, or so many ms are over; it reports which.

@@ -31,6 +31,9 @@ type Fetch struct {
 	// whole however large it is, so that a reader always gets on (KIP-74).
 	MaxBytes int
 	MinOne   bool
+	// Room, if set, returns that many bytes to read into, where dst is nil. Their
+	// content does not matter.
+	Room func(n int) []byte
 }
 
 // Read appends whole batches to dst: first the one that holds From, or the first
@@ -104,6 +107,9 @@ func (l *Log) readSegment(dst []byte, s *segment, at int64, upTo Offset, f Fetch
 		}
 	}
 	n = max(n, first)
+	if dst == nil && f.Room != nil {
+		dst = f.Room(n)[:0]
+	}
 	had := len(dst)
 	dst = slices.Grow(dst, n)[:had+n]
 	if err := s.readAt(dst[had:], at, f.From); err != nil {

@@ -75,6 +75,7 @@ type side struct {
 	bootstrap []string
 	pids      []int
 	stop      func(b *testing.B)
+	kill      func()
 	closed    float64 // ms
 }
 

@@ -18,6 +18,10 @@ func TestMain(m *testing.M) {
 		exportHourChild(job)
 		return
 	}
+	if dir := os.Getenv(engineProfiles); dir != "" {
+		profiledChild(dir)
+		return
+	}
 	os.Exit(cluster.Main(m))
 }
 

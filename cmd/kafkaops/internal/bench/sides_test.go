@@ -35,8 +35,13 @@ func sameDisk(b *testing.B) func() string {
 // startEngine starts kafkaops cluster up as its user would.
 func startEngine(b *testing.B, dir string, f *figuresOf) *side {
 	b.Helper()
+	return startEngineAs(b, dir, f, func(args ...string) *exec.Cmd { return exec.Command(engineBinary(b), args...) })
+}
+
+func startEngineAs(b *testing.B, dir string, f *figuresOf, command func(args ...string) *exec.Cmd) *side {
+	b.Helper()
 	port := freePort(b)
-	cmd := exec.Command(engineBinary(b), "cluster", "up", "--data", filepath.Join(dir, "data"), "--port", strconv.Itoa(port))
+	cmd := command("cluster", "up", "--data", filepath.Join(dir, "data"), "--port", strconv.Itoa(port))
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		b.Fatal(err)
@@ -54,7 +59,7 @@ func startEngine(b *testing.B, dir string, f *figuresOf) *side {
 		for lines.Scan() { // it must not wait for a reader
 		}
 	}()
-	s := &side{pids: []int{cmd.Process.Pid}, stop: func(b *testing.B) {
+	s := &side{pids: []int{cmd.Process.Pid}, kill: func() { _ = cmd.Process.Kill() }, stop: func(b *testing.B) {
 		_ = cmd.Process.Signal(syscall.SIGINT)
 		const interrupted = 130
 		if err := cmd.Wait(); cmd.ProcessState.ExitCode() != interrupted {

@@ -48,7 +48,9 @@ func (n *Node) warnf(format string, args ...any) {
 
 func (n *Node) start(now machine.Time) error {
 	for _, r := range n.dir.Repairs() {
-		n.warnf("%v: what was decided there and later is forgotten", r)
+		if r.OfRecords() {
+			n.warnf("%v: what was decided there and later is forgotten", r)
+		}
 	}
 	// A killed process may have left any of these unsynced.
 	if err := n.log.Flush(n.log.End(), now.Wall); err != nil {

@@ -3,6 +3,7 @@ package storage
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/record"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
@@ -20,6 +21,10 @@ type Repair struct {
 	// Done is what was done: "cut there, 120 bytes dropped".
 	Done string
 }
+
+// OfRecords reports whether it concerns the records themselves, and not what can be
+// made anew from them.
+func (r Repair) OfRecords() bool { return strings.HasSuffix(r.File, logSuffix) }
 
 // String is the sentence for a log.
 func (r Repair) String() string {

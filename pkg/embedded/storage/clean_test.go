@@ -557,12 +557,14 @@ func (k *keyed) checkLasts(l *Log, from Offset) {
 // there, and the log goes on as if nothing had been.
 func TestCleanCrash(t *testing.T) {
 	t.Parallel()
-	for _, seed := range []uint64{1, 2} {
+	for _, seed := range []uint64{1, 2, 4, 6} {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
 			k := newKeyed(t, seed, compacted())
 			k.fill(26)
-			k.clean()
+			if seed < 4 { // else it is the log's first compaction
+				k.clean()
+			}
 			k.fill(18)
 			must(t, k.l.Flush(k.l.End(), k.nowMs))
 			if seed%2 == 1 { // else all is scanned
@@ -585,7 +587,8 @@ func TestCleanCrash(t *testing.T) {
 				"clean: create .log.cleaned", "clean: sync .log.cleaned", "clean: rename .log.cleaned", "clean: rename .log.swap",
 				"clean: remove .log", "clean: remove .snapshot", "clean: rename cleaner-offset-checkpoint",
 			} {
-				if !seen[want] {
+				// In a first round segments are not put together yet.
+				if !seen[want] && (seed < 4 || want != "clean: remove .snapshot") {
 					t.Errorf("no crash after %s in %v", want, seen)
 				}
 			}

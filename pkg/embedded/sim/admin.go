@@ -130,6 +130,10 @@ func (a *admin) configure(t *topicView) {
 		key, value = "internal.segment.bytes", strconv.Itoa(oneOf(w.rng, 1000, 5000))
 	case 2:
 		key, value = "retention.bytes", strconv.Itoa(oneOf(w.rng, -1, 3000))
+	case 4:
+		if w.plan.Keys > 0 {
+			key, value = "cleanup.policy", oneOf(w.rng, "compact", "compact,delete", "delete")
+		}
 	case 3:
 		if w.plan.Unclean {
 			key, value = "unclean.leader.election.enable", oneOf(w.rng, "true", "false")

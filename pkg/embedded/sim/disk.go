@@ -71,6 +71,10 @@ func (w *World) begin(p *proc, j *job) {
 // the disk; false if the process died of it.
 func (w *World) runOrder(p *proc, j *job) (us int64, ok bool) {
 	j.ran = true
+	if p.trapClean != nil && p.trap == nil && cleans(j.order) {
+		p.trap, p.trapClean = p.trapClean, nil
+		p.trap.power = p.trap.power && w.mayLoseMore(p, false)
+	}
 	if p.trap != nil {
 		w.model.noteSynced(p)
 	}

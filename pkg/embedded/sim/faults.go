@@ -36,10 +36,11 @@ const (
 	faultKillController
 	faultPowerController
 	faultPauseController
-	faultFlap   // one leader after the other is isolated, while clients go on with it
-	faultFlip   // bits of an index of a broker that is down
-	faultReborn // the next broker that is to join an ISR is another one when it does: see reborn.go
-	faultCross  // two lead in turn, and neither has the other's records: see crossed.go
+	faultFlap        // one leader after the other is isolated, while clients go on with it
+	faultFlip        // bits of an index of a broker that is down
+	faultReborn      // the next broker that is to join an ISR is another one when it does: see reborn.go
+	faultCross       // two lead in turn, and neither has the other's records: see crossed.go
+	faultWithinClean // a crash between two writes of a compaction
 	faultKinds
 )
 
@@ -47,7 +48,7 @@ var faultNames = [faultKinds]string{
 	"kill", "power", "crash within an order", "crash while recovering", "clean stop", "pause", "empty disk", "one-way cut", "cut of a pair",
 	"isolation", "split", "cut from the controller", "cut from clients", "slow link", "lost connections", "stuck connections", "slow disk", "stalled disk", "failing disk",
 	"full disk", "clock jump", "late metadata", "controller kill", "controller power", "controller pause", "flapping leader", "flipped bits",
-	"reborn member", "crossed leaders",
+	"reborn member", "crossed leaders", "crash within a compaction",
 }
 
 func (k faultKind) String() string { return faultNames[k] }
@@ -166,6 +167,10 @@ func (w *World) inflict(k faultKind) {
 		}
 	case faultReborn:
 		w.rebornArmed = true
+	case faultWithinClean:
+		if w.plan.Keys > 0 {
+			p.trapClean = &trap{after: 1 + w.rng.IntN(oneOf(w.rng, 12, 60)), power: chance(w.rng, 60), rng: w.rng}
+		}
 	case faultCross:
 		w.cross(w.now + 10*sec)
 	case faultFlip:

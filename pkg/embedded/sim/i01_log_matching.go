@@ -65,7 +65,11 @@ func (w *World) commit(s *shadow, hw Offset, epoch replica.Epoch) {
 		if n := len(x.committed); n > 0 && x.committed[n-1].base >= b.base {
 			continue
 		}
+		b.gone = false
 		w.checkSequence(x, &b)
+		for _, r := range x.recs[batchKey{b.epoch, b.base}] {
+			x.lastOf[r.key] = r.offset
+		}
 		x.committed = append(x.committed, b)
 	}
 }

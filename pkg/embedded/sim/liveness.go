@@ -71,7 +71,7 @@ func (w *World) endFaults() {
 		w.unstick(c.conns)
 	}
 	for _, p := range w.procs {
-		p.metadataUs, p.metadataHeld, p.diskUs, p.trap = 0, false, 0, nil
+		p.metadataUs, p.metadataHeld, p.diskUs, p.trap, p.trapClean = 0, false, 0, nil, nil
 		if p.state == paused {
 			w.resume(p, p.life)
 		}

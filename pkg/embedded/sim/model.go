@@ -62,6 +62,10 @@ type part struct {
 	// canon are the batches that leaders appended, each of which is at its epoch
 	// and offset once and for all.
 	canon map[batchKey]batch
+	// recs are the records of each, where topics are compacted, and lastOf is the last
+	// committed one of each key.
+	recs   map[batchKey][]rec
+	lastOf map[hash]Offset
 	// committed are the batches below the highest HW that any leader had: what
 	// consumers may see, and what every later leader must have.
 	committed []batch
@@ -168,7 +172,7 @@ func (m *model) addPart(after metadata.Image, id kraft.UUID, index int32) *part 
 	t, _ := after.TopicByID(id)
 	p := &part{
 		n: len(m.parts), topic: m.ids[id], id: id, id64: id.String(), index: index, exists: true,
-		canon: map[batchKey]batch{}, producers: map[int64]sequence{}, minISR: 1 << 20, lastKnown: -1, lowFrom: -1,
+		canon: map[batchKey]batch{}, recs: map[batchKey][]rec{}, lastOf: map[hash]Offset{}, producers: map[int64]sequence{}, minISR: 1 << 20, lastKnown: -1, lowFrom: -1,
 	}
 	if t != nil {
 		p.topic = t.Name

@@ -50,6 +50,11 @@ type Plan struct {
 	// Compressed makes some producers compress.
 	Compressed bool
 
+	// Keys is how many keys the records of a topic have, 0 for none: topics are compacted.
+	// BriefTombstones says that tombstones of theirs go before the run is over.
+	Keys            int
+	BriefTombstones bool
+
 	// FaultEveryUs is about how long it takes from one fault to the next; 0: none.
 	FaultEveryUs int64
 	Faults       [faultKinds]int // weights
@@ -102,6 +107,9 @@ func drawPlan(rng *rand.Rand) Plan {
 		p.SlowMetadata, p.SlowMetadataMs = 1+rng.IntN(p.Brokers), oneOf[int64](rng, 100, 500, 2000)
 	}
 	p.drawConfigs(rng)
+	if chance(rng, 20) {
+		p.drawCompaction(rng)
+	}
 	p.drawFaults(rng)
 	return p
 }
@@ -150,10 +158,24 @@ func (p *Plan) drawConfigs(rng *rand.Rand) {
 	}
 }
 
+// drawCompaction makes topics compacted: few keys, in small segments, as the active one is
+// not cleaned, and much written to few partitions.
+func (p *Plan) drawCompaction(rng *rand.Rand) {
+	p.Keys = oneOf(rng, 2, 5, 20)
+	p.Topics, p.Partitions, p.ThinkUs = 1, oneOf(rng, 1, 1, 2), 5_000
+	p.Topic["cleanup.policy"] = oneOf(rng, "compact", "compact", "compact,delete")
+	p.Topic["internal.segment.bytes"] = oneOf(rng, "1000", "2000")
+	p.Topic["min.cleanable.dirty.ratio"] = oneOf(rng, "0.01", "0.5")
+	if p.BriefTombstones = chance(rng, 30); p.BriefTombstones {
+		p.Topic["delete.retention.ms"] = oneOf(rng, "0", "500")
+	}
+	p.Static["log.cleaner.backoff.ms"] = oneOf(rng, "20", "200", "1000")
+}
+
 // String tells the plan in a line or two.
 func (p *Plan) String() string {
 	return fmt.Sprintf("%d brokers, replicas %d, min ISR %d, %d topics of %d, ELR %t, session %d ms, static %v, topic %v, delay %d+%d us, disk %d+%d us, timeout %d ms,"+
-		" unclean %t, reckless %t, one way %t, faults every %d us: %v",
+		" %d keys, unclean %t, reckless %t, one way %t, faults every %d us: %v",
 		p.Brokers, p.Replicas, p.MinISR, p.Topics, p.Partitions, p.ELR, p.SessionMs, p.Static, p.Topic, p.DelayUs, p.JitterUs, p.DiskUs, p.DiskJitterUs, p.TimeoutMs,
-		p.Unclean, p.Reckless, p.OneWay, p.FaultEveryUs, p.Faults)
+		p.Keys, p.Unclean, p.Reckless, p.OneWay, p.FaultEveryUs, p.Faults)
 }

@@ -44,12 +44,14 @@ type proc struct {
 	node     *node.Node
 	quorum   *quorum.Node
 
-	mem    *vfs.Mem
-	disk   *vfs.Faults
-	noted  vfs.Noted
-	lanes  map[uint64]*lane
-	trap   *trap
-	diskUs int64 // how much slower its disk is
+	mem   *vfs.Mem
+	disk  *vfs.Faults
+	noted vfs.Noted
+	lanes map[uint64]*lane
+	trap  *trap
+	// trapClean is one for the next compaction.
+	trapClean *trap
+	diskUs    int64 // how much slower its disk is
 
 	clock   clock
 	wakeAt  int64 // when evWake is queued, 0 if it is not

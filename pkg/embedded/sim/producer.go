@@ -3,6 +3,7 @@ package sim
 import (
 	"encoding/binary"
 	"slices"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -41,16 +42,19 @@ type outLane struct {
 
 // outBatch is a batch that was not acknowledged yet.
 type outBatch struct {
-	lane     *outLane
-	ids      []uint64 // of its records
-	sizes    []int
-	times    []int64
-	seq      int32
-	acks     int16
-	inflight bool
-	attempts int
-	bornUs   int64
-	notUs    int64 // not before
+	lane  *outLane
+	ids   []uint64 // of its records
+	sizes []int
+	// keys and tombstones are of its records, if records have keys.
+	keys       []int
+	tombstones []bool
+	times      []int64
+	seq        int32
+	acks       int16
+	inflight   bool
+	attempts   int
+	bornUs     int64
+	notUs      int64 // not before
 	// again: it was sent under an older epoch too, so that its records may be there
 	// twice.
 	again bool
@@ -129,6 +133,9 @@ func (p *producer) newBatch(l *outLane) *outBatch {
 		b.ids = append(b.ids, w.model.records)
 		b.sizes = append(b.sizes, oneOf(w.rng, 0, 0, 30, 200))
 		b.times = append(b.times, epochMs+w.now/ms-w.rng.Int64N(2000))
+		if w.plan.Keys > 0 {
+			b.keys, b.tombstones = append(b.keys, w.rng.IntN(w.plan.Keys)), append(b.tombstones, chance(w.rng, 10))
+		}
 	}
 	l.nextSeq = record.AddSequence(l.nextSeq, int32(len(b.ids)))
 	return b
@@ -216,7 +223,13 @@ func (p *producer) encode(b *outBatch) []byte {
 		if p.byID { // else it may come to another topic of that name
 			copy(value[8:12], b.lane.id[:4])
 		}
-		if err := p.builder.Add(record.Entry{TimestampMs: b.times[i], Value: value}); err != nil {
+		e := record.Entry{TimestampMs: b.times[i], Value: value}
+		if len(b.keys) > 0 {
+			if e.Key = strconv.AppendInt(nil, int64(b.keys[i]), 10); b.tombstones[i] {
+				e.Value = nil
+			}
+		}
+		if err := p.builder.Add(e); err != nil {
 			panic(err)
 		}
 		size += len(value) + 24

@@ -27,6 +27,8 @@ type batch struct {
 	pepoch     int16
 	maxMs      int64
 	chain      hash
+	// gone: compaction has removed it here. Of a shadow's batches only.
+	gone bool
 }
 
 type batchKey struct {
@@ -316,10 +318,20 @@ func (w *World) add(s *shadow, rb record.Batch) {
 		base: Offset(rb.BaseOffset()), last: Offset(rb.LastOffset()), epoch: rb.LeaderEpoch(), crc: rb.CRC(), size: int32(len(rb)),
 		seq: rb.BaseSequence(), pid: rb.ProducerID(), pepoch: rb.ProducerEpoch(), maxMs: rb.MaxTimestampMs(),
 	}
+	known, ok := s.part.canon[batchKey{b.epoch, b.base}]
+	leftOut := false
+	if w.plan.Keys > 0 {
+		leftOut = w.fillHole(s, b.base)
+		switch {
+		case !ok:
+			w.noteRecords(s, rb, &b)
+		case b.crc != known.crc && w.left(s.part, rb, &known) == "":
+			b.crc, b.size, b.maxMs = known.crc, known.size, known.maxMs
+		}
+	}
 	w.checkDense(s, &b)
 	var before hash
-	known, ok := s.part.canon[batchKey{b.epoch, b.base}]
-	if n := len(s.batches); n > 0 && ok && b.base <= s.part.start {
+	if n := len(s.batches); n > 0 && ok && (leftOut || b.base <= s.part.start) {
 		b.chain = known.chain // what is before it was deleted, and need not be the same
 	} else if n > 0 {
 		before = s.batches[n-1].chain
@@ -338,6 +350,15 @@ func (w *World) add(s *shadow, rb record.Batch) {
 	}
 	s.batches = append(s.batches, b)
 	s.end, s.unwritten = b.last+1, 0
+}
+
+// noteRecords keeps what a batch is made of, for who reads what compaction has left of it.
+func (w *World) noteRecords(s *shadow, rb record.Batch, b *batch) {
+	rs, err := recordsIn(rb)
+	if err != nil {
+		w.fail("I17", "%s %s-%d: the records at %d: %v", s.p.name, s.part.topic, s.part.index, b.base, err)
+	}
+	s.part.recs[batchKey{b.epoch, b.base}] = rs
 }
 
 func (h hash) with(b *batch) hash {

@@ -15,7 +15,9 @@ import (
 type syncs struct {
 	running bool // an order
 	left    []leftSync
-	wrote   bool
+	// named: a name is part of what is left.
+	named bool
+	wrote bool
 
 	slots chan struct{} // bounds how many threads wait for the disk
 	over  atomic.Bool   // the process is dead, and asks for nothing more
@@ -38,7 +40,7 @@ func newSyncs() *syncs {
 	return s
 }
 
-func (s *syncs) begin() { s.running, s.left, s.wrote = true, nil, false }
+func (s *syncs) begin() { s.running, s.left, s.named, s.wrote = true, nil, false, false }
 
 // end returns what the order has left, and whether it has written anything.
 func (s *syncs) end() (left []leftSync, wrote bool) {
@@ -81,7 +83,7 @@ func (s *syncs) inOrder(left []leftSync) (err error) {
 // durable by itself, and must not do so before.
 func (s *syncs) barrier() error {
 	left := s.left
-	s.left = nil
+	s.left, s.named = nil, false
 	return s.inOrder(left)
 }
 
@@ -116,6 +118,13 @@ func deferred(name string) bool {
 	return false
 }
 
+// replaced are small files of a log that are written under another name, synced and
+// renamed. All of that can come later, as nobody reads them but who opens the log.
+func replaced(name string) bool {
+	dir, base := path.Split(name)
+	return dir != "" && (base == "partition.metadata.tmp" || base == "leader-epoch-checkpoint.tmp")
+}
+
 // Open implements vfs.FS.
 func (f *syncFS) Open(name string, mode vfs.Mode) (vfs.File, error) {
 	if mode >= vfs.Create {
@@ -133,12 +142,25 @@ func (f *syncFS) Open(name string, mode vfs.Mode) (vfs.File, error) {
 	if err != nil {
 		return nil, err
 	}
+	if replaced(name) {
+		return &replacedFile{syncFile: syncFile{File: file, s: f.s}, fs: f.FS, name: name}, nil
+	}
 	return &syncFile{File: file, s: f.s, deferred: deferred(name)}, nil
 }
 
 // Rename implements vfs.FS.
 func (f *syncFS) Rename(from, to string) error {
 	f.s.wrote = true
+	if f.s.running && len(f.s.left) > 0 && replaced(from) {
+		f.s.named = true
+		f.s.left = append(f.s.left, func(do bool) error {
+			if !do {
+				return nil
+			}
+			return f.FS.Rename(from, to)
+		})
+		return nil
+	}
 	return errors.Join(f.s.barrier(), f.FS.Rename(from, to))
 }
 
@@ -182,14 +204,28 @@ type syncFile struct {
 
 // WriteAt implements vfs.File.
 func (f *syncFile) WriteAt(p []byte, off int64) (int, error) {
-	f.s.wrote = true
+	if err := f.writes(); err != nil {
+		return 0, err
+	}
 	return f.File.WriteAt(p, off)
 }
 
 // Append implements vfs.File.
 func (f *syncFile) Append(p []byte) (int, error) {
-	f.s.wrote = true
+	if err := f.writes(); err != nil {
+		return 0, err
+	}
 	return f.File.Append(p)
+}
+
+// writes does what is left first if what is written relies on it: an epoch is on the
+// disk before the batches of it are.
+func (f *syncFile) writes() error {
+	f.s.wrote = true
+	if f.s.named {
+		return f.s.barrier()
+	}
+	return nil
 }
 
 // Truncate implements vfs.File.
@@ -237,3 +273,33 @@ func (f *syncFile) Close() error {
 	f.later.Wait()
 	return errors.Join(err, f.File.Close())
 }
+
+// replacedFile is one of which not only the sync may be left. It is closed at once all
+// the same, and opened for its sync again: of the logs that are made together there may
+// be more than a process may have open.
+type replacedFile struct {
+	syncFile
+	fs   vfs.FS
+	name string
+}
+
+// Sync implements vfs.File.
+func (f *replacedFile) Sync() error {
+	if !f.s.running {
+		return f.syncFile.Sync()
+	}
+	f.s.left = append(f.s.left, func(do bool) error {
+		if !do {
+			return nil
+		}
+		again, err := f.fs.Open(f.name, vfs.ReadWrite)
+		if err != nil {
+			return err
+		}
+		return errors.Join(again.Sync(), again.Close())
+	})
+	return nil
+}
+
+// Close implements vfs.File.
+func (f *replacedFile) Close() error { return f.File.Close() }

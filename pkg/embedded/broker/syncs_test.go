@@ -19,6 +19,7 @@ type journal struct {
 	mu    sync.Mutex
 	lines []string
 	fail  string // the call that fails
+	files int    // open ones
 }
 
 var errBroken = errors.New("broken")
@@ -50,6 +51,9 @@ func (j *journal) Open(name string, mode vfs.Mode) (vfs.File, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		_ = j.add("create", name)
 	}
+	j.mu.Lock()
+	j.files++
+	j.mu.Unlock()
 	return &journalFile{File: file, j: j, name: name}, nil
 }
 
@@ -63,6 +67,13 @@ type journalFile struct {
 	vfs.File
 	j    *journal
 	name string
+}
+
+func (f *journalFile) Close() error {
+	f.j.mu.Lock()
+	f.j.files--
+	f.j.mu.Unlock()
+	return f.File.Close()
 }
 
 func (f *journalFile) Sync() error { return f.j.add("sync", f.name) }
@@ -282,4 +293,61 @@ func TestTails(t *testing.T) {
 	if len(seen) != 3 || !cut {
 		t.Errorf("so many bytes survive: %v, want 0, 1 and 2; what came behind a cut is lost: %v", slices.Sorted(maps.Keys(seen)), cut)
 	}
+}
+
+// TestReplacedFilesAreLeft: a log's small files are written, synced and named later, in
+// that order; a batch is not written before they are.
+func TestReplacedFilesAreLeft(t *testing.T) {
+	t.Parallel()
+	const name = "t-0/leader-epoch-checkpoint"
+	const all = "sync " + name + ".tmp, rename " + name + ".tmp, syncdir t-0"
+	write := func(t *testing.T) (*journal, *syncs, vfs.FS, vfs.File) {
+		t.Helper()
+		j, s, fsys := newJournal()
+		must(t, fsys.MkdirAll("t-0"))
+		log := open(t, fsys, "t-0/0.log")
+		j.take()
+		s.begin()
+		must(t, vfs.WriteFile(fsys, name, []byte("0\n0\n")))
+		check(t, j, "in the order", "create "+name+".tmp, truncate "+name+".tmp")
+		if j.files != 1 {
+			t.Errorf("%d files are open, want the log alone", j.files)
+		}
+		return j, s, fsys, log
+	}
+	j, s, fsys, _ := write(t)
+	left, wrote := s.end()
+	if !wrote {
+		t.Error("the order has written nothing")
+	}
+	must(t, s.carryOut(left))
+	check(t, j, "later", all)
+	if j.files != 1 {
+		t.Errorf("%d files are open then, want the log alone", j.files)
+	}
+	if b, err := vfs.ReadFile(fsys, name); err != nil || string(b) != "0\n0\n" {
+		t.Errorf("got %q, %v", b, err)
+	}
+
+	j, s, _, log := write(t)
+	_, err := log.WriteAt([]byte("batch"), 0)
+	must(t, err)
+	check(t, j, "before a batch is written", all)
+	if left, _ := s.end(); len(left) > 0 {
+		t.Errorf("%d are left then", len(left))
+	}
+
+	j, s, fsys, _ = write(t)
+	left, _ = s.end()
+	s.over.Store(true)
+	must(t, s.carryOut(left))
+	check(t, j, "of a process that was killed meanwhile", "")
+	if _, err := fsys.Stat(name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("got %v, want no such file", err)
+	}
+
+	j, _, fsys = newJournal() // between orders
+	must(t, fsys.MkdirAll("t-0"))
+	must(t, vfs.WriteFile(fsys, name, nil))
+	check(t, j, "at once", "create "+name+".tmp, truncate "+name+".tmp, "+all)
 }

@@ -182,14 +182,15 @@ func (d *Dir) Create(tp TopicPartition, topicID string, cfg Config, nowMs int64)
 	if err := d.fs.MkdirAll(l.name); err != nil {
 		return nil, failed("make directory", l.name, NoOffset, err)
 	}
+	// Syncs come last, so that a driver can do those of many new logs at once.
+	if err := l.makeSegment(0, nowMs); err != nil {
+		return nil, err
+	}
+	if err := writeTopicID(d.fs, l.name, topicID); err != nil { // with the directory's sync
+		return nil, err
+	}
 	if err := d.fs.SyncDir("."); err != nil {
 		return nil, failed("sync directory", ".", NoOffset, err)
-	}
-	if err := writeTopicID(d.fs, l.name, topicID); err != nil {
-		return nil, err
-	}
-	if err := l.addSegment(0, nowMs); err != nil {
-		return nil, err
 	}
 	d.logs[tp] = l
 	return l, nil

@@ -317,12 +317,20 @@ func (l *Log) roll(b record.Batch, nowMs int64) error {
 }
 
 func (l *Log) addSegment(base Offset, nowMs int64) error {
+	if err := l.makeSegment(base, nowMs); err != nil {
+		return err
+	}
+	return failed("sync directory", l.name, base, l.fs.SyncDir(l.name))
+}
+
+// makeSegment is addSegment for who syncs the directory anyway.
+func (l *Log) makeSegment(base Offset, nowMs int64) error {
 	seg := l.newSegment(base, 0, nowMs)
 	if err := seg.create(); err != nil {
 		return err
 	}
 	l.segs = append(l.segs, seg)
-	return failed("sync directory", l.name, base, l.fs.SyncDir(l.name))
+	return nil
 }
 
 // removeSegments removes segments' files, in that order, each before the next:

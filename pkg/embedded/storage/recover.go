@@ -378,8 +378,8 @@ func (l *Log) seal(nowMs int64) error {
 		return err
 	}
 	l.flushed = l.end
-	if slices.Contains(l.snapshots, l.end) {
-		return nil
+	if slices.Contains(l.snapshots, l.end) || l.active().size == 0 && len(l.producers.Snapshot()) == 0 {
+		return nil // there is one, or nothing to tell (ProducerStateManager.takeSnapshot)
 	}
 	return l.writeSnapshot(l.end)
 }

@@ -20,7 +20,7 @@ import (
 
 // BenchmarkEngineProfile writes profiles of the engine while it starts, is loaded as in
 // BenchmarkEngine and idles with 5,000 partitions, into the directory that
-// KAFKAOPS_PROFILE names, and tells the first lines of each. The engine is this test's
+// KAFKAOPS_PROFILE names: name.cpu, its first lines in name.top, and name.allocs. The engine is this test's
 // own binary then, that runs kafkaops cluster up, as the product has no door for a
 // profile.
 func BenchmarkEngineProfile(b *testing.B) {
@@ -144,8 +144,13 @@ func (p *profiled) profile(b *testing.B, name string, do func()) {
 	p.say(b, "begin "+name)
 	do()
 	b.Logf("%s: %s", name, p.say(b, "end "+name))
-	out, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=25", filepath.Join(p.dir, name+".cpu")).Output()
-	b.Logf("%s\n%v", out, err)
+	top, err := exec.Command("go", "tool", "pprof", "-top", "-nodecount=25", filepath.Join(p.dir, name+".cpu")).Output()
+	if err == nil {
+		err = os.WriteFile(filepath.Join(p.dir, name+".top"), top, 0o600)
+	}
+	if err != nil {
+		b.Errorf("%s: %v", name, err)
+	}
 }
 
 // profiledChild runs the engine in this process.

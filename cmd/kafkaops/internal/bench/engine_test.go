@@ -3,8 +3,11 @@ package bench
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -24,6 +27,8 @@ import (
 //	sync         one record at a time, RF 3, acks=all, p50: 1/2
 //	throughput   1 KiB records, RF 3, acks=all: 1.5 times
 //	cpu/MiB      of the brokers meanwhile: 1/2
+//	fsync        one record at a time with flush.messages=1, by one writer and by 16 at
+//	             once, p50: at most 2 ms over a sync of this disk
 //
 // Kafka is warmed up by half a million records first; its Java machines have the
 // flags of its own start scripts for that.
@@ -35,6 +40,7 @@ func BenchmarkEngine(b *testing.B) {
 			s := startKafka(b, kafka)
 			defer s.close(b)
 			writes(b, s, kafka)
+			fsyncs(b, s, dir(), kafka)
 		}()
 		for range 5 {
 			s := startEngine(b, dir(), engine)
@@ -45,8 +51,10 @@ func BenchmarkEngine(b *testing.B) {
 			s := startEngine(b, dir(), engine)
 			defer s.close(b)
 			writes(b, s, engine)
+			fsyncs(b, s, dir(), engine)
 		}()
-		report(b, kafka, engine, "start-ms", "resident-MiB", "sync-p50-us", "sync-p99-us", "MiB/s", "cpu-ms/MiB", "close-ms")
+		report(b, kafka, engine, "start-ms", "resident-MiB", "sync-p50-us", "sync-p99-us", "MiB/s", "cpu-ms/MiB",
+			"disk-sync-p50-us", "fsync-p50-us", "fsync16-p50-us", "close-ms")
 	}
 }
 
@@ -155,20 +163,72 @@ func oneAtATime(b *testing.B, s *side, topic string, records int) []time.Duratio
 	b.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(s.bootstrap...), kgo.DefaultProduceTopic(topic), kgo.ProducerLinger(0))
 	if err != nil {
-		b.Fatal(err)
+		b.Error(err) // it need not be the benchmark's own goroutine
+		return nil
 	}
 	defer cl.Close()
 	var took []time.Duration
 	for i := range records + 100 {
 		began := time.Now()
 		if err := cl.ProduceSync(b.Context(), &kgo.Record{Value: make([]byte, 100)}).FirstErr(); err != nil {
-			b.Fatal(err)
+			b.Error(err)
+			return nil
 		}
 		if i >= 100 { // the first ones find the leader
 			took = append(took, time.Since(began))
 		}
 	}
 	slices.Sort(took)
+	return took
+}
+
+// fsyncs measures what a producer waits for whose records are to be on three disks,
+// and beside it a sync of this disk by itself.
+func fsyncs(b *testing.B, s *side, dir string, f *figuresOf) {
+	b.Helper()
+	const records, writers = 300, 16
+	createTopics(b, s, "bench-fsync", 1, 1, kmsg.CreateTopicsRequestTopicConfig{Name: "flush.messages", Value: kmsg.StringPtr("1")})
+	p50 := func(took []time.Duration) float64 {
+		slices.Sort(took)
+		return float64(took[len(took)/2].Microseconds())
+	}
+	for range 5 {
+		f.add("disk-sync-p50-us", p50(diskSyncs(b, dir, records)))
+		f.add("fsync-p50-us", p50(oneAtATime(b, s, "bench-fsync-0", records)))
+		var mu sync.Mutex
+		var all []time.Duration
+		var wg sync.WaitGroup
+		for range writers {
+			wg.Go(func() {
+				took := oneAtATime(b, s, "bench-fsync-0", records)
+				mu.Lock()
+				defer mu.Unlock()
+				all = append(all, took...)
+			})
+		}
+		wg.Wait()
+		f.add("fsync16-p50-us", p50(all))
+	}
+}
+
+// diskSyncs are the times of appending 4 KiB to a file and syncing it.
+func diskSyncs(b *testing.B, dir string, n int) (took []time.Duration) {
+	b.Helper()
+	file, err := os.Create(filepath.Join(dir, "disk"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer file.Close()
+	for range n {
+		began := time.Now()
+		if _, err := file.Write(make([]byte, 4096)); err != nil {
+			b.Fatal(err)
+		}
+		if err := file.Sync(); err != nil {
+			b.Fatal(err)
+		}
+		took = append(took, time.Since(began))
+	}
 	return took
 }
 
@@ -189,7 +249,7 @@ func many(b *testing.B, s *side, f *figuresOf) {
 
 // createTopics makes topics of RF 3, and waits until each broker knows a leader
 // and a full ISR of every partition.
-func createTopics(b *testing.B, s *side, prefix string, topics int, partitions int32) {
+func createTopics(b *testing.B, s *side, prefix string, topics int, partitions int32, configs ...kmsg.CreateTopicsRequestTopicConfig) {
 	b.Helper()
 	cl, err := kgo.NewClient(kgo.SeedBrokers(s.bootstrap...), kgo.RequestTimeoutOverhead(time.Minute))
 	if err != nil {
@@ -201,6 +261,7 @@ func createTopics(b *testing.B, s *side, prefix string, topics int, partitions i
 	for i := range topics {
 		t := kmsg.NewCreateTopicsRequestTopic()
 		t.Topic, t.NumPartitions, t.ReplicationFactor = fmt.Sprintf("%s-%d", prefix, i), partitions, 3
+		t.Configs = configs
 		req.Topics = append(req.Topics, t)
 	}
 	resp, err := req.RequestWith(b.Context(), cl)

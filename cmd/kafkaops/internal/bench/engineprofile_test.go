@@ -72,6 +72,7 @@ func profileWrites(b *testing.B, s *profiled, f *figuresOf) {
 			f.add("sync-p99-us", float64(took[len(took)*99/100].Microseconds()))
 		}
 	})
+	s.profile(b, "fsync", func() { fsyncs(b, s.side, b.TempDir(), f) })
 }
 
 func profileMany(b *testing.B, s *profiled, f *figuresOf) {

@@ -113,7 +113,9 @@ func (b *toolbox) moves(t *testing.T) {
 // throttles moves replicas at a bounded rate (KIP-73): the tool sets the configs, and
 // --verify takes them back when all is done. The order of the ISRs is told.
 func (b *toolbox) throttles(t *testing.T) {
-	config := func(args ...string) { b.run(step{}, kafkatest.ConfigCommand, append([]string{"--describe"}, args...)...) }
+	config := func(args ...string) {
+		b.run(step{}, kafkatest.ConfigCommand, append([]string{"--describe"}, args...)...)
+	}
 	describe := func() {
 		config("--entity-type", "topics", "--entity-name", "orders")
 		config("--entity-type", "brokers", "--entity-name", "1")

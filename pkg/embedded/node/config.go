@@ -174,16 +174,7 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 		replicationFactor:        int16(p.int("default.replication.factor")),
 		shutdownMs:               5 * 60 * 1000, // as BrokerServer.shutdown waits for it
 	}
-	c.groups = group.Config{
-		MinSessionTimeoutMs:     p.int("group.min.session.timeout.ms"),
-		MaxSessionTimeoutMs:     p.int("group.max.session.timeout.ms"),
-		MaxSize:                 int(p.int("group.max.size")),
-		InitialRebalanceDelayMs: p.long("group.initial.rebalance.delay.ms"),
-		MetadataMaxBytes:        int(p.int("offset.metadata.max.bytes")),
-		CommitTimeoutMs:         p.long("offsets.commit.timeout.ms"),
-		RetentionMs:             p.long("offsets.retention.minutes") * 60_000,
-		RetentionCheckMs:        p.long("offsets.retention.check.interval.ms"),
-	}
+	c.groups = groupConfig(&p)
 	c.offsetsPartitions, c.offsetsSegmentBytes = p.int("offsets.topic.num.partitions"), p.int("offsets.topic.segment.bytes")
 	c.offsetsReplicas = int16(min(p.int("offsets.topic.replication.factor"), math.MaxInt16))
 	switch class := p.of("replica.selector.class"); class {
@@ -200,6 +191,19 @@ func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 		return cmp.Or(static[broker], def)
 	})
 	return c, err
+}
+
+func groupConfig(p *parser) group.Config {
+	return group.Config{
+		MinSessionTimeoutMs:     p.int("group.min.session.timeout.ms"),
+		MaxSessionTimeoutMs:     p.int("group.max.session.timeout.ms"),
+		MaxSize:                 int(p.int("group.max.size")),
+		InitialRebalanceDelayMs: p.long("group.initial.rebalance.delay.ms"),
+		MetadataMaxBytes:        int(p.int("offset.metadata.max.bytes")),
+		CommitTimeoutMs:         p.long("offsets.commit.timeout.ms"),
+		RetentionMs:             p.long("offsets.retention.minutes") * 60_000,
+		RetentionCheckMs:        p.long("offsets.retention.check.interval.ms"),
+	}
 }
 
 // Honoured reports whether a broker obeys a config of its file by that name. Others it

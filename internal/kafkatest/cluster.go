@@ -41,7 +41,7 @@ func Start(tb testing.TB, opts Options) *Cluster {
 	tb.Helper()
 	opts = opts.withDefaults()
 	in := needFor(tb, opts)
-	ctx, cancel := bound(tb, longest)
+	ctx, cancel := bound(tb, turn)
 	defer cancel()
 	c, err := launch(ctx, in, opts)
 	if err != nil {
@@ -295,8 +295,9 @@ func (c *Cluster) close(keep bool) {
 	c.release()
 }
 
-// longest bounds what a test may wait for in one call, where nothing else does.
-const longest = 10 * time.Minute
+// turn bounds the wait for the machine, where the test's own deadline does not: many
+// packages may be before this one. A start has Options.StartTimeout.
+const turn = time.Hour
 
 // bound returns a context that ends within d, and before tb's own deadline, so
 // that a test which hangs says where. It is good in a Cleanup, unlike

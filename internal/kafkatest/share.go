@@ -65,7 +65,7 @@ func (s *Shared) Get(tb testing.TB) *Cluster {
 func (s *Shared) get(tb testing.TB) *Cluster {
 	tb.Helper()
 	in := needFor(tb, s.opts)
-	ctx, cancel := bound(tb, longest)
+	ctx, cancel := bound(tb, turn)
 	defer cancel()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -72,12 +72,26 @@ PARTLY_ON_ENGINE := ./cmd/kafkaops/internal/cli
 WITH_ENGINE := $(filter ./... ./cmd/... ./cmd/kafkaops/... $(ON_ENGINE),$(PKG))
 PARTLY_WITH_ENGINE := $(filter ./... ./cmd/... ./cmd/kafkaops/... $(PARTLY_ON_ENGINE),$(PKG))
 
+# A package that waits for its turn with Kafka needs no processor, and must not keep others
+# from one: more at once than there are processors.
+PACKAGES_AT_ONCE ?= 6
+GO_TEST := go test -json -timeout $(TEST_TIMEOUT) -p $(PACKAGES_AT_ONCE)
+
 .PHONY: test
 test: deps-if-possible ## run all tests that fit ten minutes, with the race detector; PKG= and RUN= select
-	go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(PKG) | go run ./internal/testreport
-	$(if $(WITH_SIM),go test -json -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(SIM) | go run ./internal/testreport)
-	$(if $(WITH_ENGINE),KAFKAOPS_TEST_ENGINE=embedded go test -json -race -timeout $(TEST_TIMEOUT) $(if $(RUN),-run '$(RUN)' )$(ON_ENGINE) | go run ./internal/testreport)
-	$(if $(PARTLY_WITH_ENGINE),KAFKAOPS_TEST_ENGINE=embedded go test -json -race -timeout $(TEST_TIMEOUT) -run '$(or $(RUN),Real$$)' $(PARTLY_ON_ENGINE) | go run ./internal/testreport)
+	@# Side by side, for clusters of either kind are mostly waited for.
+	$(MAKE) --jobs=2 --keep-going test-kafka test-engine test-sim
+
+.PHONY: test-kafka test-engine test-sim
+test-kafka:
+	$(GO_TEST) -race $(if $(RUN),-run '$(RUN)' )$(PKG) | go run ./internal/testreport
+test-engine:
+	@:
+	$(if $(WITH_ENGINE),KAFKAOPS_TEST_ENGINE=embedded $(GO_TEST) -race $(if $(RUN),-run '$(RUN)' )$(ON_ENGINE) | go run ./internal/testreport)
+	$(if $(PARTLY_WITH_ENGINE),KAFKAOPS_TEST_ENGINE=embedded $(GO_TEST) -race -run '$(or $(RUN),Real$$)' $(PARTLY_ON_ENGINE) | go run ./internal/testreport)
+test-sim:
+	@:
+	$(if $(WITH_SIM),$(GO_TEST) $(if $(RUN),-run '$(RUN)' )$(SIM) | go run ./internal/testreport)
 
 .PHONY: test-all
 test-all: deps-if-possible ## run the long tests too, up to an hour, on older versions of Kafka as well

@@ -121,6 +121,12 @@ func (l *Log) readSegment(dst []byte, s *segment, at int64, upTo Offset, f Fetch
 			return dst[:had], err
 		}
 		if size > n {
+			if had == 0 && f.Room != nil {
+				// Too small, and Grow would make a room that is not theirs.
+				larger := f.Room(size)
+				copy(larger, dst)
+				dst = larger[:n]
+			}
 			dst = slices.Grow(dst, size-n)[:had+size]
 			if err := s.readAt(dst[had+n:], at+int64(n), f.From); err != nil {
 				return dst[:had], err

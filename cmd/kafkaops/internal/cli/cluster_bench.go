@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"time"
 
@@ -41,8 +42,11 @@ replicas with links between the brokers that take longer, and with each compress
 A cluster that is up is left alone.
 
 The latency is that of one record at a time, each sent when the one before is
-acknowledged; the throughput that of as many as fit. Clients and brokers share this
-machine, so compare rows with each other rather than with a cluster of machines.`,
+acknowledged; the throughput that of as many as fit. All rows are measured three
+times, one after the other: the latencies are of all three, the throughput is the
+median. A percentile that there are too few records for is not told. Clients and
+brokers share this machine, so compare rows with each other rather than with a
+cluster of machines.`,
 		Example: `  kafkaops cluster bench --for 200ms
   kafkaops cluster bench --for 100ms --record-bytes 100 --link-delay 2ms -o json`,
 		Args: noArguments,
@@ -50,7 +54,7 @@ machine, so compare rows with each other rather than with a cluster of machines.
 	}
 	o.register(cmd)
 	f := cmd.Flags()
-	f.DurationVar(&o.each, "for", time.Second, "how long each measurement takes; there are two for each row")
+	f.DurationVar(&o.each, "for", time.Second, "how long each measurement takes, in three rounds; there are two for each row")
 	f.IntVar(&o.recordBytes, "record-bytes", 1024, "size of a record's value")
 	f.StringVar(&o.disk, "disk", "", "keep the logs in a new directory below this `directory`, which is removed at the end")
 	f.StringArrayVar(&o.settings, "set", nil, "a broker config as `key=value`, such as flush.messages=1; may be repeated")
@@ -81,6 +85,10 @@ func (o *benchOptions) check() (embedded.Options, error) {
 }
 
 const benchBrokers = 3
+
+// benchRounds is how often each row is measured, with all others between: what else the
+// machine does for a while is in one of three.
+const benchRounds = 3
 
 // benchCase is one row to be measured.
 type benchCase struct {
@@ -153,20 +161,24 @@ func (o *benchOptions) measureAll(ctx context.Context, env Env, view render.View
 	}
 	defer client.Close()
 	at, cases := time.Now(), o.cases()
-	var rows []render.BenchItem
-	for i, bc := range cases {
-		o.progress(env, i, len(cases))
-		row, err := o.measure(ctx, c, conn, client, "bench-"+strconv.Itoa(i+1), bc)
-		if err != nil {
+	found := make([]measured, len(cases))
+	for n := range benchRounds * len(cases) {
+		i := n % len(cases)
+		bc := cases[i]
+		o.progress(env, n, benchRounds*len(cases))
+		if err := o.measure(ctx, c, conn, client, "bench-"+strconv.Itoa(n+1), bc, &found[i]); err != nil {
 			o.progress(env, -1, 0)
 			if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-				return fmt.Errorf("%d of %d rows were measured within %s: try a shorter --for or a longer --timeout", i, len(cases), o.timeout)
+				return fmt.Errorf("%d of %d measurements were done within %s: try a shorter --for or a longer --timeout", n, benchRounds*len(cases), o.timeout)
 			}
 			return fmt.Errorf("measure acks=%s with %d replicas: %w", bc.acks, bc.replicas, err)
 		}
-		rows = append(rows, row)
 	}
 	o.progress(env, -1, 0)
+	rows := make([]render.BenchItem, len(cases))
+	for i, bc := range cases {
+		rows[i] = found[i].row(bc)
+	}
 	where := "memory"
 	if dir != "" {
 		where = filepath.Dir(dir)
@@ -186,36 +198,55 @@ func (o *benchOptions) progress(env Env, i, of int) {
 	fmt.Fprintf(env.Terminal.Err, "\rmeasuring %d of %d…", i+1, of)
 }
 
-// measure is one row: a topic of its own, first one record at a time, then as many as
-// fit.
-func (o *benchOptions) measure(
-	ctx context.Context, c *embedded.Cluster, conn connect.Config, client *admin.Client, topic string, bc benchCase,
-) (render.BenchItem, error) {
-	row := render.BenchItem{
-		Acks: string(bc.acks), Replicas: bc.replicas, LinkDelayMs: ms(bc.delay), Compression: bc.compression,
+// measured is what the rounds of one row have found.
+type measured struct {
+	single  load.Latencies
+	records []float64 // per second, of each round
+	bytes   []float64
+}
+
+func (m *measured) row(bc benchCase) render.BenchItem {
+	at := func(share float64) inspect.Opt[float64] {
+		if d, ok := m.single.At(share); ok {
+			return inspect.Known(ms(d))
+		}
+		return inspect.Unknown[float64]()
 	}
+	return render.BenchItem{
+		Acks: string(bc.acks), Replicas: bc.replicas, LinkDelayMs: ms(bc.delay), Compression: bc.compression,
+		P50Ms: at(0.5), P99Ms: at(0.99), P999Ms: at(0.999),
+		RecordsPerSecond: median(m.records), BytesPerSecond: median(m.bytes),
+	}
+}
+
+// median is the middle one of an odd number.
+func median(all []float64) float64 { return slices.Sorted(slices.Values(all))[len(all)/2] }
+
+// measure is one round of a row: a topic of its own, first one record at a time, then as
+// many as fit.
+func (o *benchOptions) measure(
+	ctx context.Context, c *embedded.Cluster, conn connect.Config, client *admin.Client, topic string, bc benchCase, m *measured,
+) error {
 	// As many partitions as brokers, so that each leads one.
 	t := admin.Topic{Name: topic, Partitions: benchBrokers, ReplicationFactor: int16(bc.replicas)}
 	if err := client.CreateTopic(ctx, t); err != nil {
-		return row, err
+		return err
 	}
 	setDelay(c, bc.delay)
 	defer setDelay(c, 0)
-	single, err := o.load(ctx, conn, topic, bc, 1)
-	if err != nil {
-		return row, err
+	if _, err := o.load(ctx, conn, topic, bc, 1, &m.single); err != nil {
+		return err
 	}
-	row.P50Ms, row.P99Ms, row.P999Ms = known(single, single.P50), known(single, single.P99), known(single, single.P999)
-	bulk, err := o.load(ctx, conn, topic, bc, 0)
+	bulk, err := o.load(ctx, conn, topic, bc, 0, &load.Latencies{})
 	if err != nil {
-		return row, err
+		return err
 	}
-	row.RecordsPerSecond, row.BytesPerSecond = bulk.PerSecond(), bulk.BytesPerSecond()
-	return row, client.DeleteTopic(ctx, topic)
+	m.records, m.bytes = append(m.records, bulk.PerSecond()), append(m.bytes, bulk.BytesPerSecond())
+	return client.DeleteTopic(ctx, topic)
 }
 
 // load runs one producer: a part of the time to warm up, then what counts.
-func (o *benchOptions) load(ctx context.Context, conn connect.Config, topic string, bc benchCase, inFlight int) (load.Stats, error) {
+func (o *benchOptions) load(ctx context.Context, conn connect.Config, topic string, bc benchCase, inFlight int, lat *load.Latencies) (load.Stats, error) {
 	lo := load.Options{
 		Topic: topic, Partition: load.AnyPartition, Acks: bc.acks, RecordBytes: o.recordBytes, InFlight: inFlight, Compression: bc.compression,
 	}
@@ -227,15 +258,23 @@ func (o *benchOptions) load(ctx context.Context, conn connect.Config, topic stri
 		return load.Stats{}, err
 	}
 	const warmUp = 5 // a fifth of the time
-	err = sleep(ctx, o.each/warmUp)
-	for err == nil && p.Stats().Acknowledged == 0 && p.Stats().Failed == 0 { // on a slow machine
-		err = sleep(ctx, time.Millisecond)
+	each := o.each / benchRounds
+	// What takes longer than the time for it is waited for: nothing in no time would be
+	// no measurement.
+	span := func(d time.Duration) error {
+		err := sleep(ctx, d)
+		for err == nil && p.Stats().Acknowledged == 0 && p.Stats().Failed == 0 {
+			err = sleep(ctx, time.Millisecond)
+		}
+		return err
 	}
+	err = span(each / warmUp)
 	p.Reset()
 	if err == nil {
-		err = sleep(ctx, o.each)
+		err = span(each)
 	}
 	stats := p.Stats()
+	lat.Add(p)
 	stopping, cancel := context.WithTimeout(ctx, stopPatience)
 	defer cancel()
 	after := p.Stop(stopping)
@@ -267,11 +306,3 @@ func setDelay(c *embedded.Cluster, d time.Duration) {
 }
 
 func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
-
-// known is a latency where any record has one.
-func known(s load.Stats, d time.Duration) inspect.Opt[float64] {
-	if s.Acknowledged == 0 {
-		return inspect.Unknown[float64]()
-	}
-	return inspect.Known(ms(d))
-}

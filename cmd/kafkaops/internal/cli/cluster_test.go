@@ -192,7 +192,7 @@ func TestBenchRows(t *testing.T) {
 	seen := map[[4]string]bool{}
 	for _, row := range rows {
 		key := [4]string{row.Acks, strconv.Itoa(row.Replicas), strconv.FormatFloat(row.LinkDelayMs, 'f', -1, 64), row.Compression}
-		if seen[key] || row.BytesPerSecond < 0 || math.Abs(row.RecordsPerSecond*100-row.BytesPerSecond) > 1 {
+		if seen[key] || row.BytesPerSecond <= 0 || math.Abs(row.RecordsPerSecond*100-row.BytesPerSecond) > 1 {
 			t.Errorf("got %+v: there already, or its numbers contradict each other", row)
 		}
 		seen[key] = true

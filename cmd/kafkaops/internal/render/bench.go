@@ -21,13 +21,13 @@ type BenchItem struct {
 	Replicas    int     `json:"replicas"`
 	LinkDelayMs float64 `json:"linkDelayMs"`
 	Compression string  `json:"compression"`
-	// Latencies of single records, one at a time; null where none was acknowledged in
-	// the time.
+	// Latencies of single records, one at a time, of all rounds; null where there were
+	// too few for the percentile to be more than the slowest one.
 	P50Ms  inspect.Opt[float64] `json:"p50Ms"`
 	P99Ms  inspect.Opt[float64] `json:"p99Ms"`
 	P999Ms inspect.Opt[float64] `json:"p999Ms"`
 	// Records and bytes of values, before compression, acknowledged per second with as
-	// many in flight as fit.
+	// many in flight as fit: the median of the rounds, above 0.
 	RecordsPerSecond float64 `json:"recordsPerSecond"`
 	BytesPerSecond   float64 `json:"bytesPerSecond"`
 }
@@ -64,7 +64,8 @@ func Bench(w io.Writer, v View, at time.Time, id, where string, recordBytes int,
 	b.WriteString(t.Text(v))
 	if v.Terminal {
 		fmt.Fprintf(&b, "\nthree brokers and their clients on this machine, logs in %s; records of %d bytes\n", Clean(where), recordBytes)
-		b.WriteString("latencies of one record at a time, throughput of as many as fit; LINK is one way between brokers\n")
+		b.WriteString("latencies of one record at a time, throughput of as many as fit, the median of three rounds;\n")
+		b.WriteString("LINK is one way between brokers\n")
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

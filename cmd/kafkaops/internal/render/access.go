@@ -150,7 +150,7 @@ func someNames(names []string) string {
 func AccessTable(v View, r *access.Report, who Credentials) *Table {
 	t := &Table{Columns: []Column{
 		{Name: "COMMAND"},
-		{Name: "STATUS"},
+		{Name: "STATUS", Keep: true},
 		{Name: "MISSING", Long: true, HideBlank: true},
 		{Name: "NEEDS", Long: true, Only: InPipe},
 	}}

@@ -26,7 +26,7 @@ func BrokersTable(v View, items []BrokerItem) *Table {
 		{Name: "ID", Right: true},
 		{Name: "ADDRESS", Elastic: true},
 		{Name: "RACK", HideBlank: true, Spare: cheap},
-		{Name: "STATE"},
+		{Name: "STATE", Keep: true},
 		{Name: "LEADERS", Right: true},
 		{Name: "PREFERRED", Right: true, Spare: cheap + 1},
 		{Name: "REPLICAS", Right: true},

@@ -52,11 +52,11 @@ func ConfigsTable(v View, reports []inspect.ConfigReport, all bool) *Table {
 	t := &Table{Columns: []Column{
 		{Name: "SCOPE", Only: InPipe},
 		{Name: "ENTITY", Elastic: true},
-		{Name: "SETTING", Elastic: true},
+		{Name: "SETTING", Elastic: true, Keep: true},
 		{Name: "VALUE", Long: true},
 		{Name: "DEFAULT", Long: true, Spare: cheap},
 		{Name: "SOURCE", Spare: cheap},
-		{Name: "STATUS"},
+		{Name: "STATUS", Keep: true},
 		{Name: "CHANGE", Spare: cheap + 1},
 		{Name: "NOTES", Only: InPipe},
 	}}

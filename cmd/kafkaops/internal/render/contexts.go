@@ -43,7 +43,7 @@ func Contexts(w io.Writer, v View, at time.Time, items []ContextItem) error {
 	}
 	t := &Table{Columns: []Column{
 		{Name: "CURRENT"},
-		{Name: "NAME", Elastic: true},
+		{Name: "NAME", Elastic: true, Keep: true},
 		{Name: "BOOTSTRAP-SERVERS", Elastic: true},
 		{Name: "CLUSTER-ID", HideBlank: true, Spare: 1},
 		{Name: "READONLY", HideBlank: true},

@@ -33,7 +33,7 @@ func FeaturesTable(v View, features []inspect.Feature) *Table {
 		{Name: "FINALIZED"},
 		{Name: "SUPPORTED", PipeName: "MIN-SUPPORTED"},
 		{Name: "MAX-SUPPORTED", Only: InPipe},
-		{Name: "STATUS", Long: true},
+		{Name: "STATUS", Long: true, Keep: true},
 		{Name: "EPOCH", Right: true, Spare: cheap},
 		{Name: "BROKERS", Only: InPipe},
 	}}

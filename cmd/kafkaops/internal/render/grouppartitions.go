@@ -144,7 +144,7 @@ func groupPartitionColumns(v View, timed bool) []groupPartitionColumn {
 		offset("LSO", 2, func(p *inspect.GroupPartition) inspect.Opt[inspect.Offset] { return p.LSO }),
 		offset("HW", 0, func(p *inspect.GroupPartition) inspect.Opt[inspect.Offset] { return p.HW }),
 		offset("LEO", 1, func(p *inspect.GroupPartition) inspect.Opt[inspect.Offset] { return p.LEO }),
-		{Column{Name: "LAG", Right: true}, of(func(_ *GroupRow, p *inspect.GroupPartition) Cell { return Number(p.Lag) })},
+		{Column{Name: "LAG", Right: true, Keep: true}, of(func(_ *GroupRow, p *inspect.GroupPartition) Cell { return Number(p.Lag) })},
 		{Column{Name: "TO-LSO", PipeName: "LAG-READ-COMMITTED", Right: true, HideBlank: true, Spare: 2}, of(readCommittedCell)},
 	}
 	if timed {

@@ -79,12 +79,12 @@ func groupColumns(timed bool) []groupColumn {
 	columns := []groupColumn{
 		{Column: Column{Name: "GROUP", Elastic: true}, cell: func(r *GroupRow) Cell { return Text(r.Name) }},
 		{Column: Column{Name: "TYPE", Spare: cheap}, cell: groupTypeCell},
-		{Column: Column{Name: "STATE"}, cell: func(r *GroupRow) Cell { return Text(r.State.Or(Unknown)) }},
+		{Column: Column{Name: "STATE", Keep: true}, cell: func(r *GroupRow) Cell { return Text(r.State.Or(Unknown)) }},
 		{Column: Column{Name: "COORDINATOR", Right: true, Spare: cheap + 1}, cell: func(r *GroupRow) Cell { return Text(strconv.Itoa(int(r.Coordinator))) }},
 		{Column: Column{Name: "MEMBERS", Right: true}, cell: func(r *GroupRow) Cell { return Number(r.memberCount()) }},
 		{Column: Column{Name: "IDLE-MEMBERS", Only: InPipe}, cell: func(r *GroupRow) Cell { return Number(r.IdleMembers) }},
 		{Column: Column{Name: "PARTITIONS", Right: true, Spare: 1}, cell: groupPartitionsCell},
-		{Column: Column{Name: "LAG", Right: true}, cell: func(r *GroupRow) Cell { return Number(r.Lag) }},
+		{Column: Column{Name: "LAG", Right: true, Keep: true}, cell: func(r *GroupRow) Cell { return Number(r.Lag) }},
 		{Column: Column{Name: "LAG-KNOWN", Only: InPipe}, cell: func(r *GroupRow) Cell { return Number(r.LagKnown) }},
 		{Column: Column{Name: "UNKNOWN", Only: InPipe}, cell: func(r *GroupRow) Cell { return Number(r.UnknownPartitions) }},
 	}

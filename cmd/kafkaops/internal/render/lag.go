@@ -85,13 +85,13 @@ type lagColumn struct {
 func lagColumns(v View, rows []LagRow) []lagColumn {
 	columns := []lagColumn{
 		{Column: Column{Name: "PARTITION", Elastic: true}, partition: func(r *LagRow) Cell { return partitionName(r.judged()) }},
-		{Column: Column{Name: "LEADER", Spare: 2}, partition: func(r *LagRow) Cell { return leaderCell(r.judged()) }},
-		{Column: Column{Name: "HW", Right: true}, partition: func(r *LagRow) Cell { return Number(r.Lag.HW) }},
-		{Column: Column{Name: "LEO", Right: true, Spare: 1}, partition: func(r *LagRow) Cell { return Number(r.Lag.LEO) }},
+		{Column: Column{Name: "LEADER", Spare: 3}, partition: func(r *LagRow) Cell { return leaderCell(r.judged()) }},
+		{Column: Column{Name: "HW", Right: true, Spare: 1}, partition: func(r *LagRow) Cell { return Number(r.Lag.HW) }},
+		{Column: Column{Name: "LEO", Right: true, Spare: 2}, partition: func(r *LagRow) Cell { return Number(r.Lag.LEO) }},
 		{Column: Column{Name: "LEO-HW", Right: true}, partition: uncommittedCell},
-		{Column: Column{Name: "REPLICA"}, replica: func(_ *LagRow, rep *inspect.ReplicaLag) Cell { return Text(strconv.Itoa(int(rep.Broker))) }},
+		{Column: Column{Name: "REPLICA", Keep: true}, replica: func(_ *LagRow, rep *inspect.ReplicaLag) Cell { return Text(strconv.Itoa(int(rep.Broker))) }},
 		{Column: Column{Name: "LEO", PipeName: "REPLICA-LEO", Right: true}, replica: func(_ *LagRow, rep *inspect.ReplicaLag) Cell { return Number(rep.LEO) }},
-		{Column: Column{Name: "LAG", Right: true}, replica: replicaLagCell},
+		{Column: Column{Name: "LAG", Right: true, Keep: true}, replica: replicaLagCell},
 	}
 	timed := slices.ContainsFunc(rows, func(r LagRow) bool { return r.Timing != nil })
 	if timed {
@@ -105,7 +105,7 @@ func lagColumns(v View, rows []LagRow) []lagColumn {
 	}
 	columns = append(
 		columns,
-		lagColumn{Column: Column{Name: "STATE"}, replica: func(_ *LagRow, rep *inspect.ReplicaLag) Cell {
+		lagColumn{Column: Column{Name: "STATE", Keep: true}, replica: func(_ *LagRow, rep *inspect.ReplicaLag) Cell {
 			return Text(string(rep.State)).Styled(StateStyle(rep.State))
 		}},
 		lagColumn{Column: Column{Name: "STATUS", Only: InPipe}, partition: func(r *LagRow) Cell { return statusCell(r.judged()) }},
@@ -123,7 +123,7 @@ func lagWideColumns(timed bool) []lagColumn {
 		return lagColumn{Column: Column{Name: name, Only: InPipe}, partition: cell}
 	}
 	columns := []lagColumn{
-		{Column: Column{Name: "LAG-MAX", Right: true, HideBlank: true, Spare: 3}, replica: lagMaxCell},
+		{Column: Column{Name: "LAG-MAX", Right: true, HideBlank: true, Spare: 4}, replica: lagMaxCell},
 		pipe("LEO-HW-MAX", func(r *LagRow) Cell { return Number(r.Lag.UncommittedMax) }),
 		pipe("EPOCH", func(r *LagRow) Cell { return Number(r.Partition.LeaderEpoch) }),
 		pipe("LOG-START", func(r *LagRow) Cell { return Number(r.Lag.LogStart) }),

@@ -23,11 +23,15 @@ const (
 	minLongWidth = 16
 	// minElasticWidth leaves the end of a topic's name and its partition.
 	minElasticWidth = 20
+	// Where nothing is left to leave out, even a piece of a word is better than none.
+	leastLongWidth    = 10
+	leastElasticWidth = 9
 )
 
 // layout gives every column its natural width if that fits. Else it leaves out
 // cheap columns, then shortens long ones, the last first, then elastic ones, then
-// leaves out what else is spare, and cuts what is still too long at the edge.
+// leaves out what else is spare, then what is not to be kept, shortens further, and cuts
+// what is still too long at the edge.
 func (t *Table) layout(width int) *layout {
 	if width <= 0 {
 		width = unlimited
@@ -38,13 +42,18 @@ func (t *Table) layout(width int) *layout {
 		over := l.place(widths)
 		spare := l.mostSpare()
 		if over > 0 && (spare < 0 || t.Columns[spare].Spare < cheap) {
-			over = l.shorten(over)
+			over = l.shorten(over, minLongWidth, minElasticWidth)
 		}
 		if over <= 0 {
 			return l
 		}
 		if spare < 0 {
-			l.clip()
+			spare = l.leastTelling()
+		}
+		if spare < 0 {
+			if l.shorten(over, leastLongWidth, leastElasticWidth) > 0 {
+				l.clip()
+			}
 			return l
 		}
 		l.dropped = append(l.dropped, t.Columns[spare].Name)
@@ -83,15 +92,15 @@ func (l *layout) place(widths []int) int {
 }
 
 // shorten narrows the columns that may be and returns what is still too much.
-func (l *layout) shorten(over int) int {
+func (l *layout) shorten(over, long, elastic int) int {
 	for i := range slices.Backward(l.columns) {
 		if l.t.Columns[l.columns[i].index].Long {
-			over -= shrink(&l.columns[i], over, minLongWidth)
+			over -= shrink(&l.columns[i], over, long)
 		}
 	}
 	for i := range l.columns {
 		if l.t.Columns[l.columns[i].index].Elastic {
-			over -= shrink(&l.columns[i], over, minElasticWidth)
+			over -= shrink(&l.columns[i], over, elastic)
 		}
 	}
 	return l.align()
@@ -123,6 +132,17 @@ func (l *layout) mostSpare() int {
 		}
 	}
 	return at
+}
+
+// leastTelling is the index of the last column that is neither to be kept nor the first,
+// or −1.
+func (l *layout) leastTelling() int {
+	for i := len(l.columns) - 1; i > 0; i-- {
+		if at := l.columns[i].index; !l.t.Columns[at].Keep {
+			return at
+		}
+	}
+	return -1
 }
 
 // clip narrows or removes what lies beyond the edge.

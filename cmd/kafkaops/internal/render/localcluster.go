@@ -75,8 +75,8 @@ func LocalCluster(w io.Writer, v View, at time.Time, id inspect.Opt[string], c *
 		{Name: "NODE", Right: true},
 		{Name: "ROLE"},
 		{Name: "ADDRESS"},
-		{Name: "STATE"},
-		{Name: "FAULTS", Elastic: true, HideBlank: true},
+		{Name: "STATE", Keep: true},
+		{Name: "FAULTS", Elastic: true, HideBlank: true, Keep: true},
 		{Name: "PID", Only: InPipe},
 	}}
 	for _, n := range c.Nodes {

@@ -24,8 +24,8 @@ func LogDirs(w io.Writer, v View, s *inspect.Snapshot) error {
 func LogDirsTable(v View, items []DirItem) *Table {
 	t := &Table{Columns: []Column{
 		{Name: "BROKER", Right: true},
-		{Name: "DIR", Elastic: true},
-		{Name: "STATE"},
+		{Name: "DIR", Elastic: true, Keep: true},
+		{Name: "STATE", Keep: true},
 		{Name: "TOTAL", PipeName: "TOTAL-BYTES", Right: true},
 		{Name: "FREE", PipeName: "USABLE-BYTES", Right: true},
 		{Name: "USED", PipeName: "USED-PERCENT", Right: true, Spare: 1},

@@ -69,7 +69,7 @@ func overviewColumns() []partitionColumn {
 		{Column: Column{Name: "ISR"}, cell: isrCell},
 		{Column: Column{Name: "OUT"}, cell: outCell},
 		{Column: Column{Name: "MIN", Right: true}, cell: func(j *inspect.Judged) Cell { return Number(j.Health.EffectiveMinISR) }},
-		{Column: Column{Name: "STATUS", Long: true}, cell: statusCell},
+		{Column: Column{Name: "STATUS", Long: true, Keep: true}, cell: statusCell},
 		{Column: Column{Name: "REPLICAS", Spare: 1}, wide: true, cell: replicasCell},
 	}, wideColumns()...)
 }
@@ -83,7 +83,7 @@ func topicsColumns() []partitionColumn {
 		{Column: Column{Name: "OUT"}, cell: outCell},
 		{Column: Column{Name: "MIN", Right: true}, cell: func(j *inspect.Judged) Cell { return Number(j.Health.EffectiveMinISR) }},
 		{Column: Column{Name: "HEADROOM", Right: true, Spare: cheap}, cell: headroomCell},
-		{Column: Column{Name: "STATUS", Long: true}, cell: statusCell},
+		{Column: Column{Name: "STATUS", Long: true, Keep: true}, cell: statusCell},
 		{Column: Column{Name: "NOTE", Long: true, HideBlank: true}, cell: noteCell},
 	}, wideColumns()...)
 }

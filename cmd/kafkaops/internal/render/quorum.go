@@ -75,9 +75,9 @@ func QuorumTable(v View, items []QuorumItem) *Table {
 	t := &Table{Columns: []Column{
 		{Name: "NODE", Right: true},
 		{Name: "ROLE"},
-		{Name: "STATE"},
+		{Name: "STATE", Keep: true},
 		{Name: "LEO", Right: true},
-		{Name: "LAG", Right: true},
+		{Name: "LAG", Right: true, Keep: true},
 		{Name: "LAST-FETCH", Right: v.Terminal, Spare: 2},
 		{Name: "CAUGHT-UP", Right: v.Terminal, Spare: 1},
 		{Name: "ADDRESS", Elastic: true, HideBlank: true, Spare: cheap},

@@ -46,10 +46,10 @@ func ReassignmentsTable(v View, items []ReassignmentItem) *Table {
 		{Name: "ADDING"},
 		{Name: "SIZE", PipeName: "TOTAL-BYTES", Right: true},
 		{Name: "DONE", PipeName: "DONE-BYTES", Right: true, Spare: 1},
-		{Name: "PERCENT", Right: true},
+		{Name: "PERCENT", Right: true, Keep: true},
 		{Name: "RATE", PipeName: "BYTES-PER-SECOND", Right: true, HideBlank: true},
 		{Name: "ETA", PipeName: "ETA-MS", Right: true, HideBlank: true},
-		{Name: "STATE"},
+		{Name: "STATE", Keep: true},
 	}}
 	for i := range items {
 		r := &items[i]

@@ -29,9 +29,12 @@ type Column struct {
 	// their middle, texts at their end.
 	Elastic, Long bool
 	// Spare columns are left out, highest first, on a terminal too narrow for
-	// all; a line below says so. 0 always stays; cheap ones and above go before
+	// all; a line below says so. 0 stays longer than any; cheap ones and above go before
 	// any text is shortened.
 	Spare int
+	// Keep: the column goes after all others that have no Spare either, which go from
+	// the right. What the row is of, in the first column, always stays.
+	Keep bool
 }
 
 const cheap = 10

@@ -18,9 +18,11 @@ func (t *Table) Text(v View) string {
 			l.group(&b, rows[:n], v.Color)
 			rows = rows[n:]
 		}
-		for _, line := range append(l.leftOut(), t.Tail...) {
-			b.WriteString(Paint(v.Color, Dim, fit(line, v.Width)))
-			b.WriteByte('\n')
+		for _, note := range append(l.leftOut(), t.Tail...) {
+			for _, line := range below(note, v.Width) {
+				b.WriteString(Paint(v.Color, Dim, line))
+				b.WriteByte('\n')
+			}
 		}
 		return b.String()
 	}
@@ -104,6 +106,14 @@ func (l *layout) leftOut() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("(no room in %d columns for %s)", l.width, strings.Join(l.dropped, ", "))}
+}
+
+// below breaks a line that says what was left out, which is not to be cut itself.
+func below(line string, width int) []string {
+	if width <= 0 || ansi.StringWidth(line) <= width {
+		return []string{line}
+	}
+	return wrap(line, width, "  ")
 }
 
 // fit cuts a line at width; 0 is unlimited.

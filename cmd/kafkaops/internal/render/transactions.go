@@ -48,7 +48,7 @@ func TransactionsTable(v View, items []TransactionItem) *Table {
 		{Name: "LSO", Only: InPipe},
 		{Name: "HW", Only: InPipe},
 		{Name: "HOLDS", PipeName: "HOLDS-LSO", Only: InPipe},
-		{Name: "STATUS"},
+		{Name: "STATUS", Keep: true},
 		{Name: "WHY", Only: InPipe},
 	}}
 	for i := range items {

@@ -281,3 +281,31 @@ func TestParseFormat(t *testing.T) {
 		t.Errorf("ParseFormat(xml) = %v, want an error that lists the formats", err)
 	}
 }
+
+// TestNarrowest: on whatever terminal, a row says what it is of and how it is, as long as
+// anything has room, and the line that says what was left out is whole.
+func TestNarrowest(t *testing.T) {
+	t.Parallel()
+	s := cluster(topic("orders", 2, part(ids(1, 2, 3), ids(1, 2), offsets(500, 900, at(2, 900), at(3, 500)))))
+	for screen, words := range map[string][]string{
+		"describe topics": {"orders-0", "at-min-isr"},
+		"lag":             {"orders-0", "400", "in-sync", "out-of-sync"},
+	} {
+		for width := 120; width >= 40; width-- {
+			out := draw(t, screen, View{Terminal: true, Width: width}, s)
+			for _, word := range words {
+				if !strings.Contains(out, word) {
+					t.Errorf("%s in %d columns lacks %s:\n%s", screen, width, word, out)
+				}
+			}
+			for line := range strings.Lines(out) {
+				if n := ansi.StringWidth(strings.TrimSuffix(line, "\n")); n > width {
+					t.Errorf("%s in %d columns has a line of %d: %s", screen, width, n, line)
+				}
+			}
+			if _, notice, ok := strings.Cut(out, "(no room in "); ok && (strings.Contains(notice, "…") || !strings.HasSuffix(notice, ")\n")) {
+				t.Errorf("%s in %d columns: the notice is cut:\n%s", screen, width, out)
+			}
+		}
+	}
+}

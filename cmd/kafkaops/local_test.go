@@ -46,6 +46,9 @@ func localSetup(env *testscript.Env) error {
 			cmd.Env = vars
 			_ = cmd.Run() // where the script has failed, one may be up
 		}
+		cmd := exec.Command(os.Args[0], "cluster", "down", "--data", env.WorkDir+"/elsewhere")
+		cmd.Env = vars
+		_ = cmd.Run()
 	})
 	return nil
 }

@@ -31,7 +31,7 @@ for its log while --detach runs it in the background.`,
 		RunE: whichOne,
 	}
 	cmd.AddCommand(
-		newClusterUpCmd(env), newClusterDownCmd(env), newClusterStatusCmd(env), newClusterTopicsCmd(env),
+		newClusterUpCmd(env), newClusterDownCmd(env), newClusterStatusCmd(env), newClusterListCmd(env), newClusterTopicsCmd(env),
 		newClusterFaultCmd(env), newClusterHealCmd(env), newClusterRestartCmd(env), newClusterBenchCmd(env),
 	)
 	return cmd

@@ -12,7 +12,7 @@
 //     log-dirs, configs, transactions
 //   - [Groups], [GroupPartitions]: lag groups
 //   - [CheckHealth], [CheckHealthNagios]: check health
-//   - [LocalCluster], [Bench]: cluster status, cluster bench
+//   - [LocalCluster], [LocalClusters], [Bench]: cluster status, cluster list, cluster bench
 //   - [FailureLine]: one line on stderr for each thing that was not answered
 //   - [Bar], [Sparkline], [OffsetBar]: for any screen
 //

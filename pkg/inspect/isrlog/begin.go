@@ -22,6 +22,9 @@ func (r *logReading) begin(ctx context.Context) error {
 	r.target = log.hw
 	if newest.offset < 0 { // all there is begins at 0, with nothing
 		r.next, r.from, r.lastEpoch = 0, 0, 0
+		if b, _, err := cutBatch(log.data); err == nil {
+			r.evidence.From, r.evidence.Since = inspect.Known(inspect.Offset(b.FirstOffset)), inspect.Known(b.time())
+		}
 		return nil
 	}
 	first, err := r.stamp(ctx, log.start+1)

@@ -298,7 +298,7 @@ func addressesOf(resp *kmsg.DescribeQuorumResponse) (known []string, err error) 
 		}
 	}
 	if len(known) == 0 {
-		return nil, errors.New("brokers before Kafka 3.9 do not tell where the controllers are: name them by --controller")
+		return nil, errors.New("DescribeQuorum of brokers before Kafka 3.9 does not tell where the controllers are: name them by --controller")
 	}
 	return known, nil
 }

@@ -11,6 +11,7 @@
 //     [Configs], [Transactions]: describe quorum, features, reassignments,
 //     log-dirs, configs, transactions
 //   - [Groups], [GroupPartitions]: lag groups
+//   - [Isr], [IsrSummary], [IsrStream]: isr, isr summary, isr --follow
 //   - [CheckHealth], [CheckHealthNagios]: check health
 //   - [LocalCluster], [LocalClusters], [Bench]: cluster status, cluster list, cluster bench
 //   - [FailureLine]: one line on stderr for each thing that was not answered

@@ -1,0 +1,82 @@
+package render
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+)
+
+// isrStory is what a broker's flapping and another one's stop leave behind.
+func isrStory() (isrlog.Evidence, []inspect.IsrEvent) {
+	at := func(s int) time.Time { return takenAt.Add(time.Duration(s-3600) * time.Second) }
+	event := func(s int, topic string, t inspect.IsrEventType, cause inspect.IsrCause, brokers, before, after []inspect.BrokerID) inspect.IsrEvent {
+		return inspect.IsrEvent{
+			Time: at(s), Topic: topic, Type: t, Cause: cause, Brokers: brokers, Replicas: ids(1, 2, 3), ISRBefore: before, ISR: after,
+			ELR: inspect.Known(ids()), Leader: 1, LeaderEpoch: inspect.Known[inspect.Epoch](4), PartitionEpoch: inspect.Known[int32](9),
+			Offset: inspect.Known(inspect.Offset(81220 + s)), Source: inspect.SourceMetadataLog,
+		}
+	}
+	whole, without3 := ids(1, 2, 3), ids(1, 2)
+	events := []inspect.IsrEvent{event(0, "orders", inspect.IsrCreate, inspect.CauseTopicCreated, whole, nil, whole)}
+	for _, s := range []int{600, 1200, 1800} {
+		back := event(s+131, "orders", inspect.IsrExpand, inspect.CauseCaughtUp, ids(3), without3, whole)
+		back.Out = inspect.Known(131 * time.Second)
+		events = append(events, event(s, "orders", inspect.IsrShrink, inspect.CauseReplicaLag, ids(3), whole, without3), back)
+	}
+	gone := event(3000, "pay\x1bments", inspect.IsrLeader, inspect.CauseControlledShutdown, ids(2), ids(2), nil)
+	gone.Leader, gone.ELR, gone.LeaderEpoch = inspect.NoBroker, inspect.Unknown[[]inspect.BrokerID](), inspect.Unknown[inspect.Epoch]()
+	events = append(events, event(3000, "pay\x1bments", inspect.IsrShrink, inspect.CauseControlledShutdown, ids(2), ids(2), nil), gone)
+	return isrlog.Evidence{
+		Source: inspect.SourceMetadataLog, Where: "controller 100 (10.0.0.1:9093)",
+		From: inspect.Known[inspect.Offset](81220), Since: inspect.Known(at(0)), To: inspect.Known[inspect.Offset](99000), Until: inspect.Known(takenAt),
+	}, events
+}
+
+// TestIsrScreens compares with testdata; -rewrite writes it.
+func TestIsrScreens(t *testing.T) {
+	t.Parallel()
+	evidence, events := isrStory()
+	from := takenAt.Add(-time.Hour)
+	sums := isrlog.Summarize(events, from, takenAt, 24)
+	s := &inspect.Snapshot{ClusterID: inspect.Known("64bNKcnqSLylJY2lNVGf3g"), TakenAt: takenAt}
+	var got archive
+	draw := func(name string, screen func(*bytes.Buffer) error) {
+		var b bytes.Buffer
+		if err := screen(&b); err != nil {
+			t.Fatal(err)
+		}
+		got.add(name, b.String())
+	}
+	all := append(slices.Clone(views), struct {
+		name string
+		view View
+	}{"json", View{Format: FormatJSON}})
+	for _, v := range all {
+		draw("isr, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &evidence, events) })
+		draw("isr summary, "+v.name, func(b *bytes.Buffer) error { return IsrSummary(b, v.view, s, &evidence, from, takenAt, sums) })
+		draw("isr --follow, "+v.name, func(b *bytes.Buffer) error {
+			view := v.view
+			view.Stream = true
+			stream := NewIsrStream(view, s)
+			for i := range events[5:] {
+				if err := stream.Event(b, &evidence, &events[5+i]); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if v.view.Terminal {
+			draw("nothing happened, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &evidence, nil) })
+			draw("nothing could be read, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &isrlog.Evidence{}, nil) })
+			looks := isrlog.Evidence{Source: inspect.SourceMetadataDiff, Where: "brokers, by kafka-1:9092", Since: evidence.Since, Every: inspect.Known(2 * time.Second)}
+			draw("looks, "+v.name, func(b *bytes.Buffer) error { return IsrSummary(b, v.view, s, &looks, from, takenAt, nil) })
+			dir := isrlog.Evidence{Source: inspect.SourceMetadataDir, Where: "/var/lib/kafka", Since: evidence.Since, From: evidence.From, Tentative: evidence.To}
+			draw("directory, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &dir, nil) })
+		}
+	}
+	golden(t, "isr.txtar", got.String())
+}

@@ -185,6 +185,26 @@ var badValuesOf = map[string]map[string]map[string]string{
 			"":            `--sort "": use lag or name`,
 		},
 	},
+	"isr":         badIsrValues,
+	"isr summary": badIsrValues,
+}
+
+var badIsrValues = map[string]map[string]string{
+	"broker": {
+		"-2":    "--broker -2: an id is not negative",
+		"three": `--broker "three": use a whole number`,
+	},
+	"cause": {"bad-luck": `--cause "bad-luck" is none: see kafkaops isr --help`},
+	"since": {
+		"yesterday": `--since "yesterday" is neither a duration (such as 90m, 24h, 7d) nor a time (such as 2026-11-29T20:15:00Z)`,
+		"-1h":       `--since "-1h" is neither a duration (such as 90m, 24h, 7d) nor a time (such as 2026-11-29T20:15:00Z)`,
+		"":          `--since "" is neither a duration (such as 90m, 24h, 7d) nor a time (such as 2026-11-29T20:15:00Z)`,
+	},
+	"until": {
+		"never": `--until "never" is neither a duration (such as 90m, 24h, 7d) nor a time (such as 2026-11-29T20:15:00Z)`,
+		"25h":   "--until 25h is not after --since 24h",
+	},
+	"metadata-dir": {"": ""}, // any name may be one: TestIsrUsage
 }
 
 // TestBadValues: each is wrong usage, names the flag and what it takes, and

@@ -1,0 +1,373 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+// isrOptions are the flags of isr and isr summary.
+type isrOptions struct {
+	targetOptions
+	viewOptions
+	timeout, interval time.Duration
+	since, until      string
+	broker            int
+	causes, topics    []string
+	excludeInternal   bool
+	metadataDir       string
+	follow            bool
+	// brokerGiven and sinceGiven: they were on the command line.
+	brokerGiven, sinceGiven bool
+}
+
+func newIsrCmd(env Env) *cobra.Command {
+	var o isrOptions
+	cmd := &cobra.Command{
+		Use:   "isr [TOPIC…]",
+		Short: "What left the ISR, when, for how long, and why?",
+		Long: `Lists every change of an ISR, with its time and its cause, and the elections and
+reassignments that go with it. They are read from the metadata log of the active
+controller, which has hours to days of them, the controller's own changes included,
+of which brokers' meters know nothing. That needs a controller that can be reached
+(--controller where brokers do not tell one) and CLUSTER_ACTION on the cluster, which
+also lets its holder act as a broker and read SCRAM secrets: grant it with care, or
+copy a broker's __cluster_metadata-0 and name it by --metadata-dir.
+
+Where neither can be had, --follow looks at the metadata every --interval and
+compares: a lower bound from then on, with the causes that looks can tell.
+
+A TOPIC with any of *?[ is a glob; quote it from the shell. A topic named summary:
+isr --topic summary.
+
+` + causeHelp(),
+		Example: `  kafkaops isr --since 1h --broker 3 -b kafka-1:9092
+  kafkaops isr 'payments-*' --follow -o json -b kafka-1:9092
+  kafkaops isr --metadata-dir /var/lib/kafka/__cluster_metadata-0 --since 7d`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.given(cmd)
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.register(cmd, env)
+	f := cmd.Flags()
+	f.BoolVar(&o.follow, "follow", false, "go on with what happens from now on (and since --since, where that is given)")
+	f.DurationVar(&o.interval, "interval", defaultInterval, "time between looks of --follow where the log cannot be had")
+	cmd.AddCommand(newIsrSummaryCmd(env))
+	return cmd
+}
+
+// register adds what isr and isr summary have in common.
+func (o *isrOptions) register(cmd *cobra.Command, env Env) {
+	o.quorumAlone, o.interval = true, defaultInterval
+	o.targetOptions.register(cmd, env)
+	o.viewOptions.register(cmd)
+	f := cmd.Flags()
+	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds the reading, but for what --follow waits; one request gets a third of it")
+	f.StringVar(&o.since, "since", "24h", "a duration back from now (such as 90m, 24h, 7d), or an RFC 3339 time")
+	f.StringVar(&o.until, "until", "", "the same, for the end")
+	f.IntVar(&o.broker, "broker", 0, "only events that concern the broker with this `id`")
+	f.StringSliceVar(&o.causes, "cause", nil, "only events with one of these causes")
+	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
+	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	f.StringVar(&o.metadataDir, "metadata-dir", "", "read a copy of the metadata log in this `directory` of a broker or controller, and no cluster")
+	_ = cmd.MarkFlagDirname("metadata-dir")
+	var causes []string
+	for _, c := range inspect.IsrCauses() {
+		causes = append(causes, string(c))
+	}
+	complete(cmd, "cause", causes...)
+	o.completeTopics(cmd, env, &o.topics)
+}
+
+// causeHelp lists the causes.
+func causeHelp() string {
+	var b strings.Builder
+	b.WriteString("Causes:")
+	width := len("Causes:")
+	for i, c := range inspect.IsrCauses() {
+		text := " " + string(c)
+		if i > 0 {
+			b.WriteByte(',')
+			width++
+		}
+		if width+len(text) > 78 {
+			b.WriteString("\n ")
+			width = 1
+		}
+		b.WriteString(text)
+		width += len(text)
+	}
+	return b.String() + "."
+}
+
+func (o *isrOptions) given(cmd *cobra.Command) {
+	o.brokerGiven, o.sinceGiven = cmd.Flags().Changed("broker"), cmd.Flags().Changed("since")
+}
+
+// isrReading is what the options lead to.
+type isrReading struct {
+	opts   *isrOptions
+	env    Env
+	view   render.View
+	filter topicFilter
+	span   isrlog.Span
+	now    time.Time
+	// target is nil with --metadata-dir.
+	target *target
+	snap   *inspect.Snapshot
+	source isrlog.Source
+	// evidence is the newest that the source told.
+	evidence isrlog.Evidence
+}
+
+// open checks the options, and finds out what to read.
+func (o *isrOptions) open(ctx context.Context, env Env, args []string) (*isrReading, error) {
+	r := &isrReading{opts: o, env: env, now: time.Now()}
+	if err := r.check(args); err != nil {
+		return nil, err
+	}
+	r.snap = &inspect.Snapshot{TakenAt: r.now}
+	if o.metadataDir != "" {
+		dir, err := isrlog.OpenDir(o.metadataDir)
+		if err != nil {
+			return nil, fmt.Errorf("--metadata-dir: %w", err)
+		}
+		r.source = dir
+		return r, nil
+	}
+	var err error
+	if r.target, err = o.resolve(env); err != nil {
+		return nil, err
+	}
+	r.target.tellWarnings(env)
+	src := source.New(r.target.brokers, o.timeout, r.target.options()...)
+	// Which cluster it is, and that it is the one that is meant.
+	snap, err := src.Snapshot(ctx, source.Query{Parts: inspect.PartQuorum, Keep: noTopics, QuorumAlone: true, QuorumBeside: true, NoMinISR: true, NoReassignments: true})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, r.target.explain(err)
+	}
+	r.snap.ClusterID, r.snap.Controller = snap.ClusterID, snap.Controller
+	r.source = isrlog.NewLog(r.target.brokers, r.target.controllers, o.timeout)
+	return r, nil
+}
+
+func (r *isrReading) check(args []string) (err error) {
+	o := r.opts
+	if r.view, err = o.view(r.env.Terminal); err != nil {
+		return err
+	}
+	r.view.Width, r.view.Stream = r.env.Terminal.Width, o.follow
+	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
+		return err
+	}
+	if r.filter, err = newTopicFilter(append(args, o.topics...), o.excludeInternal); err != nil {
+		return err
+	}
+	for _, c := range o.causes {
+		if !slices.Contains(inspect.IsrCauses(), inspect.IsrCause(c)) {
+			return usagef("--cause %q is none: see kafkaops isr --help", c)
+		}
+	}
+	switch {
+	case o.brokerGiven && o.broker < 0:
+		return usagef("--broker %d: an id is not negative", o.broker)
+	case o.follow && o.metadataDir != "":
+		return usagef("--follow needs a cluster: a directory is read as it is")
+	case o.interval < minInterval:
+		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
+	}
+	r.span.Follow = o.follow
+	if !o.follow || o.sinceGiven {
+		if r.span.Since, err = moment("since", o.since, r.now); err != nil {
+			return err
+		}
+	} else {
+		r.span.Since = r.now
+	}
+	if o.until != "" {
+		if r.span.Until, err = moment("until", o.until, r.now); err != nil {
+			return err
+		}
+		if !r.span.Until.After(r.span.Since) {
+			return usagef("--until %s is not after --since %s", o.until, o.since)
+		}
+	}
+	return nil
+}
+
+// moment reads a duration back from now, or a time.
+func moment(flag, text string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	if days, ok := strings.CutSuffix(text, "d"); ok {
+		if n, err := strconv.Atoi(days); err == nil && n >= 0 && n <= 36500 {
+			return now.AddDate(0, 0, -n), nil
+		}
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < 0 {
+		return time.Time{}, usagef("--%s %q is neither a duration (such as 90m, 24h, 7d) nor a time (such as 2026-11-29T20:15:00Z)", flag, text)
+	}
+	return now.Add(-d), nil
+}
+
+// wanted reports whether the flags let the event through.
+func (r *isrReading) wanted(e *inspect.IsrEvent) bool {
+	o := r.opts
+	return r.filter.keep(e.Topic, strings.HasPrefix(e.Topic, "__")) &&
+		(!o.brokerGiven || slices.Contains(e.Brokers, inspect.BrokerID(o.broker))) &&
+		(len(o.causes) == 0 || slices.Contains(o.causes, string(e.Cause)))
+}
+
+// listener tells notes, keeps the evidence, and passes events on that are wanted.
+func (r *isrReading) listener(event func(inspect.IsrEvent)) isrlog.Listener {
+	return isrlog.Listener{
+		Event: func(e inspect.IsrEvent) {
+			if r.wanted(&e) {
+				event(e)
+			}
+		},
+		Evidence: func(e isrlog.Evidence) { r.evidence = e },
+		Note: func(line string, lost bool) {
+			r.fail(inspect.Failure{Phase: inspect.PhaseRequest, Error: line, Notice: !lost})
+		},
+	}
+}
+
+// fail adds to what is incomplete, and tells it.
+func (r *isrReading) fail(f inspect.Failure) { fail(r.snap, f, r.env.Terminal.Err) }
+
+// gather reads the span. Where the log cannot be had there are no events.
+func (r *isrReading) gather(ctx context.Context) ([]inspect.IsrEvent, error) {
+	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout)
+	defer cancel()
+	var events []inspect.IsrEvent
+	err := r.source.Read(bounded, r.span, r.listener(func(e inspect.IsrEvent) { events = append(events, e) }))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case errors.Is(err, context.DeadlineExceeded):
+		r.fail(inspect.Failure{
+			Request: "Fetch", Phase: inspect.PhaseRequest, Error: fmt.Sprintf("the log was not read to its end within %s", r.opts.timeout),
+			Hint: "Give it a longer --timeout, or a later --since",
+		})
+	case err != nil:
+		f := isrFailure(err)
+		f.Lost = "there is no history: --follow compares looks at the metadata from now on, --metadata-dir reads a copy of a broker's log"
+		r.fail(f)
+	}
+	if since, ok := r.evidence.Since.Get(); ok && since.After(r.span.Since) && r.opts.sinceGiven {
+		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: asked since %s, and the evidence begins at %s: what was before is not known\n",
+			r.span.Since.UTC().Format(time.RFC3339), since.UTC().Format(time.RFC3339))
+	}
+	return events, nil
+}
+
+// isrFailure is why the log cannot be had.
+func isrFailure(err error) inspect.Failure {
+	var ce *connect.Error
+	if errors.As(err, &ce) {
+		f := inspect.Failure{Address: ce.Address, Request: ce.Request, Phase: ce.Phase, Error: ce.Cause, TimedOut: ce.Timeout()}
+		switch ce.Phase {
+		case inspect.PhaseDial:
+			f.Hint = "If the controllers have another address from here, name it by --controller"
+		case inspect.PhaseTLS, inspect.PhaseSASL:
+			f.Hint = "If the controllers need other credentials, name them by --controller-config"
+		}
+		return f
+	}
+	f := inspect.Failure{Request: "Fetch", Phase: inspect.PhaseRequest, Error: err.Error()}
+	if strings.Contains(f.Error, describeQuorum) { // nobody told where to fetch from
+		f.Request = describeQuorum
+	}
+	return f
+}
+
+const describeQuorum = "DescribeQuorum"
+
+func (o *isrOptions) run(ctx context.Context, env Env, args []string) error {
+	r, err := o.open(ctx, env, args)
+	if err != nil {
+		return err
+	}
+	if o.follow {
+		return r.follow(ctx)
+	}
+	events, err := r.gather(ctx)
+	if err != nil {
+		return err
+	}
+	r.tellEvidence()
+	if err := render.Isr(env.Terminal.Out, r.view, r.snap, &r.evidence, events); err != nil {
+		return err
+	}
+	return outcome(r.snap, true)
+}
+
+// tellEvidence says on stderr what the screen does not: a table in a pipe has rows
+// alone.
+func (r *isrReading) tellEvidence() {
+	if !r.view.Terminal && !r.view.Format.Structured() {
+		fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.EvidenceLine(&r.evidence))
+	}
+}
+
+// follow tells events as they happen, until it is interrupted.
+func (r *isrReading) follow(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stream := render.NewIsrStream(r.view, r.snap)
+	var broken error // the pipe's
+	to := r.listener(func(e inspect.IsrEvent) {
+		if broken == nil {
+			if broken = stream.Event(r.env.Terminal.Out, &r.evidence, &e); broken != nil {
+				cancel()
+			}
+		}
+	})
+	told := false
+	to.Evidence = func(e isrlog.Evidence) {
+		if r.evidence = e; !told {
+			told = true
+			fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.EvidenceLine(&e))
+		}
+	}
+	err := r.source.Read(ctx, r.span, to)
+	if err != nil && !told && ctx.Err() == nil {
+		f := isrFailure(err)
+		f.Notice, f.Lost = true, fmt.Sprintf("comparing looks at the metadata instead, every %s", r.opts.interval)
+		r.fail(f)
+		err = r.poll().Read(ctx, r.span, to)
+	}
+	if broken != nil {
+		return broken
+	}
+	return err
+}
+
+// poll compares looks where the log cannot be had.
+func (r *isrReading) poll() *isrlog.Poll {
+	src := source.New(r.target.brokers, r.opts.timeout, r.target.options()...)
+	q := r.filter.query()
+	q.Parts = inspect.PartELR | inspect.PartFenced
+	return &isrlog.Poll{
+		Every: r.opts.interval, Whole: len(q.Topics) == 0,
+		Take: func(ctx context.Context) (*inspect.Snapshot, error) { return src.Snapshot(ctx, q) },
+	}
+}

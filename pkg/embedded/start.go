@@ -40,7 +40,7 @@ func (c *Cluster) start(ctx context.Context) error {
 		seed = rand.Uint64()
 	}
 	for _, name := range c.opts.Unheeded() {
-		c.log.Warn("a config of Kafka that changes nothing here", "config", name)
+		c.log.Info("a config of Kafka that changes nothing here", "config", name)
 	}
 	rng := rand.New(rand.NewPCG(seed, 0))
 	if err := c.make(rng); err != nil {

@@ -111,10 +111,23 @@ func (o *upOptions) cluster(p local.Place, env Env) (embedded.Options, error) {
 	if !o.ephemeral {
 		out.Dir = p.Data
 	}
-	if o.verbose {
-		out.Log = slog.New(slog.NewTextHandler(env.Terminal.Err, nil))
-	}
+	out.Log = o.log(env.Terminal.Err)
 	return out, nil
+}
+
+// log is where the nodes tell what happens; without --verbose only what somebody should
+// know who is looking for nothing, such as records that were damaged.
+func (o *upOptions) log(w io.Writer) *slog.Logger {
+	if o.verbose {
+		return slog.New(slog.NewTextHandler(w, nil))
+	}
+	withoutTime := func(groups []string, a slog.Attr) slog.Attr {
+		if len(groups) == 0 && a.Key == slog.TimeKey {
+			return slog.Attr{}
+		}
+		return a
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn, ReplaceAttr: withoutTime}))
 }
 
 // brokerSettings reads --set. What says which node it is and where, other flags do.
@@ -199,6 +212,9 @@ func (o *upOptions) run(ctx context.Context, env Env) error {
 func (o *upOptions) lookAtData(p local.Place) (there int, err error) {
 	if o.ephemeral {
 		return 0, nil
+	}
+	if p.Homeless != nil {
+		return 0, usagef("%v, or --ephemeral", p.Homeless)
 	}
 	if there, err = embedded.BrokersIn(p.Data); err != nil {
 		return 0, explainStart(context.Background(), nil, err, p, 0)

@@ -31,7 +31,11 @@ type snapshotter interface {
 // Main runs one command line, without the program's name, and returns its exit
 // code.
 func Main(args []string, env Env) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		ends = append(ends, syscall.SIGHUP) // the terminal is gone: a cluster's logs are closed all the same
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	// A write that nobody reads does not end with the context.

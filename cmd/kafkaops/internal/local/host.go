@@ -108,11 +108,11 @@ func (h *Host) do(ctx context.Context, req Request) error {
 	case VerbRestart:
 		return h.restart(ctx, c, req.Broker)
 	case VerbHeal:
-		if err := c.Heal(ctx); err != nil {
-			return err
-		}
-		h.forget(func(f Fault) bool { return f.Kind != JumpClock }) // clocks stay as they are
-		return nil
+		err := c.Heal(ctx)
+		// Links and disks are whole also where a node has not come back, which its state
+		// tells; clocks stay as they are.
+		h.forget(func(f Fault) bool { return f.Kind != JumpClock })
+		return err
 	}
 	return fmt.Errorf("%q is nothing that this version can do: is the cluster run by another one?", req.Do)
 }
@@ -120,6 +120,11 @@ func (h *Host) do(ctx context.Context, req Request) error {
 // breakIt does what the fault says and remembers it.
 func (h *Host) breakIt(ctx context.Context, c *embedded.Cluster, f Fault) error {
 	var err error
+	if f.Kind == JumpClock {
+		if err := h.mayJump(f); err != nil {
+			return err
+		}
+	}
 	if f.Kind.OfLink() {
 		err = breakLink(c, f)
 	} else {
@@ -142,6 +147,25 @@ func (h *Host) breakIt(ctx context.Context, c *embedded.Cluster, f Fault) error 
 	})
 	if f.Kind != JumpClock || f.By != 0 {
 		h.faults = append(h.faults, f)
+	}
+	return nil
+}
+
+// maxJump is how far a clock may be off: what is longer does not fit into a duration.
+const maxJump = 100 * 365 * 24 * time.Hour
+
+// mayJump: jumps add up.
+func (h *Host) mayJump(f Fault) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	was := time.Duration(0)
+	for _, other := range h.faults {
+		if other.Kind == JumpClock && other.Broker == f.Broker {
+			was = other.By
+		}
+	}
+	if far := f.By > maxJump || f.By < -maxJump; far || was+f.By > maxJump || was+f.By < -maxJump {
+		return fmt.Errorf("a clock is at most 100 years (%.0fh) off; it would be more by %s", maxJump.Hours(), f.By)
 	}
 	return nil
 }

@@ -30,13 +30,12 @@ const listPatience = 2 * time.Second
 // their name, sorted by name. What lies in other directories is found while it is up.
 func List(ctx context.Context, getenv func(string) string) ([]Found, error) {
 	byName := map[string]*Found{}
-	state, err := stateHome(getenv)
-	if err != nil {
-		return nil, err
-	}
-	dirs, err := os.ReadDir(filepath.Join(state, "kafkaops", "clusters"))
-	if err != nil && !os.IsNotExist(err) {
-		return nil, err
+	var dirs []os.DirEntry
+	if state, err := stateHome(getenv); err == nil { // else there are none but in memory
+		dirs, err = os.ReadDir(filepath.Join(state, "kafkaops", "clusters"))
+		if err != nil && !os.IsNotExist(err) {
+			return nil, err
+		}
 	}
 	for _, d := range dirs {
 		p, err := Find(getenv, d.Name(), "")

@@ -24,6 +24,8 @@ type Place struct {
 	Data string
 	// Socket is its control socket. It and the log of a cluster in memory lie in Run.
 	Socket, Run string
+	// Homeless is why there is no Data: a cluster there can only be one in memory.
+	Homeless error
 	// own: Data was given by hand.
 	own bool
 }
@@ -34,7 +36,7 @@ var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$`)
 // Find is the place of the cluster of that name, with its data in
 // $XDG_STATE_HOME/kafkaops/clusters/NAME (~/.local/state without it), or of the one
 // whose data lies in the directory data, unless that is empty. Nothing is opened or
-// made.
+// made. Without a home it is a place for a cluster in memory.
 func Find(getenv func(string) string, name, data string) (Place, error) {
 	if !names.MatchString(name) {
 		return Place{}, fmt.Errorf("cluster name %q: use at most 64 letters, digits, dots, dashes and underscores, the first a letter or a digit", name)
@@ -48,13 +50,16 @@ func Find(getenv func(string) string, name, data string) (Place, error) {
 		p.Data, p.Name = resolved(abs), filepath.Base(abs)
 	} else {
 		state, err := stateHome(getenv)
-		if err != nil {
-			return Place{}, err
+		if p.Homeless = err; err == nil {
+			p.Data = filepath.Join(state, "kafkaops", "clusters", name)
 		}
-		p.Data = filepath.Join(state, "kafkaops", "clusters", name)
 	}
 	p.Run = runDir(getenv)
-	sum := sha256.Sum256([]byte(p.Data))
+	id := p.Data
+	if p.Homeless != nil {
+		id = name
+	}
+	sum := sha256.Sum256([]byte(id))
 	p.Socket = filepath.Join(p.Run, hex.EncodeToString(sum[:6])+".sock")
 	// A unix socket's path has to fit into 104 bytes on macOS, 108 elsewhere, with a
 	// zero at its end.

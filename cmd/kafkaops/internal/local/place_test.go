@@ -65,7 +65,7 @@ func TestFind(t *testing.T) {
 	}
 }
 
-// TestFindWithoutDirectories: ~/.local/state, then an error that says what to do.
+// TestFindWithoutDirectories: ~/.local/state, then no place for data, and what to do.
 func TestFindWithoutDirectories(t *testing.T) {
 	t.Parallel()
 	home := t.TempDir()
@@ -79,8 +79,12 @@ func TestFindWithoutDirectories(t *testing.T) {
 		t.Errorf("got %s: a relative directory is passed over", p.Socket)
 	}
 	delete(vars, "HOME")
-	if _, err := local.Find(getenv, "default", ""); err == nil || !strings.Contains(err.Error(), "--data") {
-		t.Errorf("got %v, want to be told of --data", err)
+	p = find(t, getenv, "default", "")
+	if p.Homeless == nil || !strings.Contains(p.Homeless.Error(), "--data") || p.Data != "" {
+		t.Errorf("got %+v, want to be told of --data", p)
+	}
+	if other := find(t, getenv, "other", ""); other.Socket == p.Socket {
+		t.Errorf("two clusters in memory are one: %s", p.Socket)
 	}
 }
 

@@ -74,7 +74,7 @@ PARTLY_WITH_ENGINE := $(filter ./... ./cmd/... ./cmd/kafkaops/... $(PARTLY_ON_EN
 
 # A package that waits for its turn with Kafka needs no processor, and must not keep others
 # from one: more at once than there are processors.
-PACKAGES_AT_ONCE ?= 6
+PACKAGES_AT_ONCE ?= 4
 GO_TEST := go test -json -timeout $(TEST_TIMEOUT) -p $(PACKAGES_AT_ONCE)
 
 .PHONY: test

@@ -13,13 +13,13 @@ import (
 // they were seen.
 func TestInOrder(t *testing.T) {
 	t.Parallel()
-	const us = time.Microsecond
-	ack := func(after time.Duration) load.Step { return load.Step{What: load.StepAcknowledged, After: after * us} }
-	hw := func(after, unseen time.Duration) load.Step {
-		return load.Step{What: load.StepCommitted, Broker: 1, After: after * us, Unseen: unseen * us}
+	us := func(n int) time.Duration { return time.Duration(n) * time.Microsecond }
+	ack := func(after int) load.Step { return load.Step{What: load.StepAcknowledged, After: us(after)} }
+	hw := func(after, unseen int) load.Step {
+		return load.Step{What: load.StepCommitted, Broker: 1, After: us(after), Unseen: us(unseen)}
 	}
-	log := func(id inspect.BrokerID, after, unseen time.Duration) load.Step {
-		return load.Step{What: load.StepAppended, Broker: id, After: after * us, Unseen: unseen * us}
+	log := func(id inspect.BrokerID, after, unseen int) load.Step {
+		return load.Step{What: load.StepAppended, Broker: id, After: us(after), Unseen: us(unseen)}
 	}
 	for name, tt := range map[string]struct {
 		acks      load.Acks

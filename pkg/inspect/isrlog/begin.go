@@ -40,9 +40,6 @@ func (r *logReading) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if place >= newest.offset {
-			return r.beginAt(ctx, newest, newest.offset)
-		}
 		quiet, err := r.isQuiet(ctx, place, newest.offset)
 		if err != nil {
 			return err
@@ -159,7 +156,8 @@ func (r *logReading) search(ctx context.Context, first stamp, end inspect.Offset
 }
 
 // isQuiet reports whether nothing between the two offsets changed a partition or a
-// broker: then the state of the one is that of the other.
+// broker, so that the state of the one is that of the other; or whether there is
+// nothing in between.
 func (r *logReading) isQuiet(ctx context.Context, from, to inspect.Offset) (bool, error) {
 	for from < to {
 		got, err := r.at.fetch(ctx, fetchQuery{offset: from, lastEpoch: r.at.epoch, maxBytes: fetchBytes})

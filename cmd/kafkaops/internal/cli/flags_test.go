@@ -168,6 +168,11 @@ var badValues = map[string]map[string]string{
 		"warning":  `--nagios-unreachable "warning": use unknown or critical`,
 	},
 	"max-uncommitted": {"-1": "--max-uncommitted -1: a number of records is not negative"},
+	"max-uncommitted-age": {
+		"5":  `--max-uncommitted-age "5": use a duration such as 10s or 1m30s`,
+		"0s": "--max-uncommitted-age 0s: use a duration above 0, at most 1h0m0s",
+		"2h": "--max-uncommitted-age 2h0m0s: use a duration above 0, at most 1h0m0s",
+	},
 }
 
 // badValuesOf are those of commands in which a flag of the same name means

@@ -155,6 +155,7 @@ func (r *reader) debug(
 	}
 	r.conn, r.noDebug = again, true
 	closed := failureOf(inspect.Known(r.broker.ID), err)
+	r.work.loseLEOs(closed.Error)
 	r.offsets.tally(leaders, 0, []debugRefusal{{closedConn, len(r.work.leads), "it closes the connection", closed}})
 	r.offsets.tally(followers, 0, []debugRefusal{{closedConn, len(r.work.follows), "it closes the connection", closed}})
 	return nil

@@ -169,6 +169,9 @@ func TestServiceWithoutReplicaReads(t *testing.T) {
 				if r := l.Replicas[i]; r.State != want || r.LEO.IsKnown() {
 					t.Errorf("replica %d = %+v, want %s without LEO", r.Broker, r, want)
 				}
+				if r := l.Replicas[i]; r.Error == "" && mode == fakekafka.ReplicaReadsClosed {
+					t.Errorf("replica %d = %+v, want to be told why there is no LEO", r.Broker, r)
+				}
 			}
 		})
 	}

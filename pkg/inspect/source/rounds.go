@@ -97,3 +97,17 @@ func (w *work) lose(why string) {
 		}
 	}
 }
+
+// loseLEOs says why this broker tells no log end offset.
+func (w *work) loseLEOs(why string) {
+	for _, p := range w.leads {
+		if p.Offsets.Error == "" && !p.Offsets.LEOBefore.IsKnown() {
+			p.Offsets.Error = why
+		}
+	}
+	for _, f := range w.answers {
+		if f.Error == "" && !f.LEO.IsKnown() {
+			f.Error = why
+		}
+	}
+}

@@ -3,6 +3,7 @@ package acceptance
 import (
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -42,7 +43,7 @@ func TestVersions(t *testing.T) {
 		t.Skip("these ask releases of Kafka")
 	}
 	for _, command := range asking(t, "") {
-		if command == serving { // see exportedOutage
+		if command == serving || slices.Contains(readingLog, command) { // see exportedOutage, historyOfOutage
 			continue
 		}
 		if _, ok := inOutage[command]; !ok {
@@ -93,6 +94,7 @@ func askAll(t *testing.T, name string, opts kafkatest.Options) (all answers) {
 		deleteTopic(t, c, "well")
 		outage(t, c)
 		exportedOutage(t, c, opts.ZooKeeper)
+		historyOfOutage(t, c, opts.ZooKeeper)
 		found := answers{}
 		for command, in := range inOutage {
 			found.add(t, c, command, kafkaops(c, command+" "+in.flags+" -o json").want(t, in.exit))
@@ -115,6 +117,26 @@ func askAll(t *testing.T, name string, opts kafkatest.Options) (all answers) {
 		all = found
 	})
 	return all
+}
+
+// readingLog are the commands that read the controllers' log.
+var readingLog = []string{"isr", "isr summary"}
+
+// historyOfOutage: every version with a KRaft controller has the stop of broker 3 in its
+// log; with ZooKeeper there is none, and that is said.
+func historyOfOutage(t *testing.T, c *kafkatest.Cluster, zooKeeper bool) {
+	t.Helper()
+	for _, command := range readingLog {
+		if zooKeeper {
+			if r := kafkaops(c, command+" -o json").want(t, 1); r.stderr == "" {
+				t.Errorf("not a word why there is no history: %v", r)
+			}
+			continue
+		}
+		if r := kafkaops(c, command+" -o json").want(t, 0); !strings.Contains(r.stdout, `"cause": "controlled-shutdown"`) {
+			t.Errorf("a broker was stopped, and the history does not tell: %v", r)
+		}
+	}
 }
 
 // exportedOutage: of the outage every version's exporter tells the same.

@@ -143,6 +143,21 @@ func (w *World) vanished(s *shadow, b *batch) bool {
 	return true
 }
 
+// restVanished: from an offset on compaction has left nothing, as where the last
+// segment is empty and those before it held tombstones whose time is over.
+func (w *World) restVanished(s *shadow, from Offset) bool {
+	i := at(s.batches, from)
+	if i < 0 {
+		return false
+	}
+	for ; i < len(s.batches); i++ {
+		if !w.vanished(s, &s.batches[i]) {
+			return false
+		}
+	}
+	return true
+}
+
 // cleanKeys is what a log holds below where it says that it is clean, by key.
 type cleanKeys map[hash]Offset
 

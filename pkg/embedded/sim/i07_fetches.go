@@ -17,7 +17,7 @@ func (w *World) checkFetched(p *proc, x *part, req *kmsg.FetchRequest, q *kmsg.F
 		return
 	}
 	o := Offset(q.FetchOffset)
-	if replica.Code(a.ErrorCode) == replica.OffsetOutOfRange && q.LastFetchedEpoch < 0 && o >= max(s.status.LogStart, s.log.Start()) && o <= s.status.LEO {
+	if replica.Code(a.ErrorCode) == replica.OffsetOutOfRange && q.LastFetchedEpoch < 0 && o >= max(s.status.LogStart, s.log.Start()) && o <= min(s.status.LEO, s.log.End()) {
 		w.fail("I14", "%s %s-%d: OFFSET_OUT_OF_RANGE for %d, and the log goes from %d to %d", p.name, x.topic, x.index, o, s.status.LogStart, s.status.LEO)
 	}
 	if !w.checkFencing(s, "a fetch", q.CurrentLeaderEpoch, a.ErrorCode) {

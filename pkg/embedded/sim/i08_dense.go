@@ -38,7 +38,8 @@ func (w *World) checkEpochs(s *shadow) {
 		want.Assign(logstate.Epoch(b.epoch), max(b.base, start))
 	}
 	known := []*logstate.Epochs{s.r.Epochs()}
-	if s.log.Start() == start && s.log.End() == s.end { // else an order is under way
+	// Else an order is under way, or has failed and its word is.
+	if s.log.Start() == start && s.log.End() == s.end && !s.p.diskFaulty() {
 		onDisk := s.log.Epochs()
 		known = append(known, &onDisk)
 	}

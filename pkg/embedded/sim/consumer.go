@@ -153,7 +153,8 @@ func (k *consumer) fetched(f *flight, a *kmsg.FetchResponseTopicPartition) {
 		}
 		return
 	case replica.NotLeaderOrFollower, replica.UnknownTopicOrPartition, replica.UnknownTopicID, replica.InconsistentTopicID,
-		replica.LeaderNotAvailable, replica.FencedLeaderEpoch, replica.UnknownLeaderEpoch, replica.KafkaStorageError, replica.OffsetNotAvailable:
+		replica.LeaderNotAvailable, replica.FencedLeaderEpoch, replica.UnknownLeaderEpoch, replica.KafkaStorageError, replica.OffsetNotAvailable,
+		replica.CorruptMessage: // the last, checkFetched has judged
 		pos.replica = 0
 		k.c.lookAgain()
 		return

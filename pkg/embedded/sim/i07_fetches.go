@@ -20,6 +20,11 @@ func (w *World) checkFetched(p *proc, x *part, req *kmsg.FetchRequest, q *kmsg.F
 	if replica.Code(a.ErrorCode) == replica.OffsetOutOfRange && q.LastFetchedEpoch < 0 && o >= max(s.status.LogStart, s.log.Start()) && o <= min(s.status.LEO, s.log.End()) {
 		w.fail("I14", "%s %s-%d: OFFSET_OUT_OF_RANGE for %d, and the log goes from %d to %d", p.name, x.topic, x.index, o, s.status.LogStart, s.status.LEO)
 	}
+	if replica.Code(a.ErrorCode) == replica.CorruptMessage && !p.diskFaulty() {
+		// Else a sync has failed, which loses what it was to make durable, and its word
+		// is on its way.
+		w.fail("I14", "%s %s-%d: CORRUPT_MESSAGE for %d, from a disk that works", p.name, x.topic, x.index, o)
+	}
 	if !w.checkFencing(s, "a fetch", q.CurrentLeaderEpoch, a.ErrorCode) {
 		if len(a.RecordBatches) > 0 {
 			w.fail("I9", "%s %s-%d: records with error %d", p.name, x.topic, x.index, a.ErrorCode)

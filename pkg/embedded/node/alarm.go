@@ -21,3 +21,8 @@ func (as *alarms) set(a *alarm, atMs int64) {
 		as.Set(a, atMs)
 	}
 }
+
+// backoff is a pause in ms that doubles with each failure in a row, up to the longest.
+func backoff(firstMs, longestMs int64, failures int) int64 {
+	return min(firstMs<<min(failures, 20), longestMs)
+}

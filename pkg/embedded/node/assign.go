@@ -85,6 +85,6 @@ func (a *assigner) ended(n *Node, body kmsg.Response) {
 		}
 	}
 	a.resting = true
-	n.alarms.set(&a.pause, n.now.Mono+min(assignBackoffMs<<min(a.failures, 20), assignBackoffMaxMs))
+	n.alarms.set(&a.pause, n.now.Mono+backoff(assignBackoffMs, assignBackoffMaxMs, a.failures))
 	a.failures++
 }

@@ -120,7 +120,7 @@ func (f *follow) ended(n *Node, body kmsg.Response) {
 
 // retry asks again after a pause that grows.
 func (f *follow) retry(n *Node) {
-	pause := min(n.cfg.metadataRetryMs<<min(f.failures, 20), n.cfg.metadataRetryMaxMs)
+	pause := backoff(n.cfg.metadataRetryMs, n.cfg.metadataRetryMaxMs, f.failures)
 	f.failures++
 	n.alarms.set(&f.next, n.now.Mono+max(pause, 1))
 }

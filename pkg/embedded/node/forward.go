@@ -43,7 +43,7 @@ func (n *Node) forward(token machine.Token, req kmsg.Request, merge func(kmsg.Re
 // longer than that of its clients; here the connection is closed.
 func (f *forwarded) ended(n *Node, body kmsg.Response) {
 	if body == nil {
-		again := n.now.Mono + min(forwardBackoffMs<<min(f.failures, 20), forwardBackoffMaxMs)
+		again := n.now.Mono + backoff(forwardBackoffMs, forwardBackoffMaxMs, f.failures)
 		if again >= f.untilMs {
 			n.hangUp(f.token)
 			return

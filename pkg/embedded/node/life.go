@@ -152,7 +152,7 @@ const registrationBackoffMs = 100
 
 func (l *life) failed(n *Node) {
 	l.soon = false
-	pause := min(int64(registrationBackoffMs)<<min(l.failures, 20), n.cfg.sessionTimeoutMs)
+	pause := backoff(registrationBackoffMs, n.cfg.sessionTimeoutMs, l.failures)
 	if l.epoch >= 0 {
 		pause = min(pause, n.cfg.heartbeatMs)
 	}

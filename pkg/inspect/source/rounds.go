@@ -86,22 +86,19 @@ func planWork(s *inspect.Snapshot) map[inspect.BrokerID]*work {
 
 // lose says why everything this broker was to tell is unknown.
 func (w *work) lose(why string) {
-	for _, p := range w.leads {
-		if p.Offsets.Error == "" && !p.Offsets.HW.IsKnown() {
-			p.Offsets.Error = why
-		}
-	}
-	for _, f := range w.answers {
-		if f.Error == "" && !f.LEO.IsKnown() {
-			f.Error = why
-		}
-	}
+	w.loseBut(why, func(o *inspect.Offsets) bool { return o.HW.IsKnown() })
 }
 
 // loseLEOs says why this broker tells no log end offset.
 func (w *work) loseLEOs(why string) {
+	w.loseBut(why, func(o *inspect.Offsets) bool { return o.LEOBefore.IsKnown() })
+}
+
+// loseBut says why of what it leads, but for what was told, and of what it follows,
+// but for the log end offsets that are known.
+func (w *work) loseBut(why string, told func(*inspect.Offsets) bool) {
 	for _, p := range w.leads {
-		if p.Offsets.Error == "" && !p.Offsets.LEOBefore.IsKnown() {
+		if p.Offsets.Error == "" && !told(p.Offsets) {
 			p.Offsets.Error = why
 		}
 	}

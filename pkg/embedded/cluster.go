@@ -119,15 +119,14 @@ func (c *Cluster) Heal(ctx context.Context) error {
 		p.HealDisk()
 		p.Resume()
 	}
-	for range c.processes() {
+	err := errEnded
+	for left := len(c.processes()); left > 0 && errors.Is(err, errEnded); left-- {
 		if err := c.revive(); err != nil {
 			return err
 		}
-		if err := c.ready(ctx); !errors.Is(err, errEnded) {
-			return err
-		}
+		err = c.ready(ctx)
 	}
-	return c.ready(ctx)
+	return err
 }
 
 // revive starts who is dead.

@@ -24,6 +24,13 @@ import (
 // whole process: signals, pipes, the exit code.
 const asKafkaops = "TEST_AS_KAFKAOPS"
 
+// A process with the race detector sleeps for a second before it ends, so that other
+// threads may report; there are hundreds of processes here.
+const (
+	raceOptions = "GORACE"
+	soonGone    = "atexit_sleep_ms=20"
+)
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asKafkaops) != "" {
 		main()
@@ -47,7 +54,7 @@ func kafkaops(t *testing.T, line string, env ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
 	cmd := exec.CommandContext(ctx, self, strings.Fields(line)...)
-	cmd.Env = append([]string{asKafkaops + "=1"}, env...)
+	cmd.Env = append([]string{asKafkaops + "=1", raceOptions + "=" + soonGone}, env...)
 	return cmd
 }
 

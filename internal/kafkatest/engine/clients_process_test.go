@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -81,8 +82,9 @@ func needKcat(t *testing.T) {
 	}
 }
 
-// talk runs a command until stop is closed: then its input ends, or it is
-// interrupted where it has none. say is what it gets to read, hear what it prints.
+// talk runs a command until stop is closed: then its input ends, and a member of kcat's
+// is interrupted; soon after that it is killed. say is what it gets to read, hear what
+// it prints.
 func talk(cmd *exec.Cmd, stop <-chan struct{}, say func(i int) string, hear func(line string) error) error {
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -98,18 +100,27 @@ func talk(cmd *exec.Cmd, stop <-chan struct{}, say func(i int) string, hear func
 		return err
 	}
 	ended := make(chan struct{})
+	member := say == nil && cmd.Args[0] == "kcat"
+	var overdue atomic.Bool
 	go func() {
-		defer in.Close()
-		if say != nil {
+		switch {
+		case say != nil:
 			every(pace, stop, func(i int) { _, _ = fmt.Fprintln(in, say(i)) }) // its exit code tells
-			return
+		default:
+			select {
+			case <-stop:
+			case <-ended:
+			}
+		}
+		_ = in.Close()
+		if member {
+			_ = cmd.Process.Signal(os.Interrupt)
 		}
 		select {
-		case <-stop:
-			if cmd.Args[0] == "kcat" {
-				_ = cmd.Process.Signal(os.Interrupt)
-			}
 		case <-ended:
+		case <-time.After(soon):
+			overdue.Store(true)
+			_ = cmd.Process.Kill()
 		}
 	}()
 	var wrong error
@@ -119,10 +130,13 @@ func talk(cmd *exec.Cmd, stop <-chan struct{}, say func(i int) string, hear func
 			wrong = hear(lines.Text())
 		}
 	}
-	timer := time.AfterFunc(soon, func() { _ = cmd.Process.Kill() })
-	defer timer.Stop()
 	err = cmd.Wait()
 	close(ended)
+	// librdkafka 2.0 has members that commit, leave their group and then wait for ever
+	// for a thread of their own to end; what they have committed is looked at later.
+	if member && overdue.Load() {
+		err = nil
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w\n%s", cmd.Args[0], err, complaints.String())
 	}

@@ -448,12 +448,17 @@ func TestOffsetsWhileCoordinatorsMove(t *testing.T) {
 		p.Offset, p.Metadata = next, kmsg.StringPtr("kept")
 		rt.Partitions = append(rt.Partitions, p)
 		req.Topics = append(req.Topics, rt)
-		resp, err := req.RequestWith(within(t), cl)
-		if err == nil {
-			err = kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
-		}
-		if err != nil {
-			t.Fatalf("commit of %s: %v", group, err)
+		for ctx := within(t); ; time.Sleep(time.Millisecond) {
+			resp, err := req.RequestWith(ctx, cl)
+			if err == nil {
+				err = kerr.ErrorForCode(resp.Topics[0].Partitions[0].ErrorCode)
+			}
+			switch {
+			case err == nil:
+				return
+			case !errors.Is(err, kerr.UnknownTopicID): // a coordinator that has yet to hear of the topic
+				t.Fatalf("commit of %s: %v", group, err)
+			}
 		}
 	}
 	const group = "moved"
@@ -541,11 +546,16 @@ func topicID(t *testing.T, cl *kgo.Client, topic string) [16]byte {
 	rt := kmsg.NewMetadataRequestTopic()
 	rt.Topic = kmsg.StringPtr(topic)
 	req.Topics = append(req.Topics, rt)
-	resp, err := req.RequestWith(within(t), cl)
-	if err != nil {
-		t.Fatal(err)
+	for ctx := within(t); ; time.Sleep(time.Millisecond) {
+		resp, err := req.RequestWith(ctx, cl)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A broker that has yet to hear of the topic says that it knows none.
+		if resp.Topics[0].ErrorCode != kerr.UnknownTopicOrPartition.Code {
+			return resp.Topics[0].TopicID
+		}
 	}
-	return resp.Topics[0].TopicID
 }
 
 // TestConsumerGroupsTool is Kafka's own tool, all in one Java machine.

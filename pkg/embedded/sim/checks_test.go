@@ -182,6 +182,17 @@ func TestCheckersGoRed(t *testing.T) {
 			f.died, f.synced = powerLost, f.end+1
 			w.checkRecovered(f, f.batches)
 		}},
+		{"another log is back after a loss of power", "I17", func(w *World, _ *part, _, f *shadow) {
+			w.comeBackOther(f, 0)
+		}},
+		{"the same, where it was cut and that was not synced", "", func(w *World, _ *part, _, f *shadow) {
+			f.filesCut(1)
+			w.comeBackOther(f, 1)
+		}},
+		{"the same, and it was synced since", "I17", func(w *World, _ *part, _, f *shadow) {
+			f.filesCut(1)
+			w.comeBackOther(f, 2)
+		}},
 		{"other bytes than were written", "I17", func(_ *World, _ *part, l, _ *shadow) { l.batches[0].crc++ }},
 		{"a move ends too early", "I20", func(w *World, x *part, _, _ *shadow) {
 			old := *x.reg
@@ -223,6 +234,15 @@ func TestCheckersGoRed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// comeBackOther lets a replica's last batch be another one after a loss of power.
+func (w *World) comeBackOther(s *shadow, synced Offset) {
+	s.died, s.hadEnd, s.synced = powerLost, s.end, synced
+	old := slices.Clone(s.batches)
+	old[len(old)-1].chain++
+	w.checkRecovered(s, old)
+	s.died = alive
 }
 
 // outside takes a replica out of the ISR.
@@ -299,6 +319,50 @@ func TestEndInFile(t *testing.T) {
 	for to, want := range map[Offset]Offset{1: 1, 2: 2, 3: 2, 4: 4, 6: 4, 8: 8, 9: 9} {
 		if got := endInFile(log, to); got != want {
 			t.Errorf("cut to %d it ends at %d, want %d", to, got, want)
+		}
+	}
+}
+
+// TestSkipCut: a log that was cut within a batch goes on within it, and nowhere else is
+// there a gap.
+func TestSkipCut(t *testing.T) {
+	t.Parallel()
+	cut := batch{base: 4, last: 7}
+	for _, tt := range []struct {
+		cut             batch
+		end, base, want Offset
+	}{
+		{cut, 4, 6, 6},
+		{cut, 4, 7, 7},
+		{cut, 5, 6, 6},
+		{cut, 4, 8, 4},
+		{cut, 3, 6, 3},
+		{cut, 4, 4, 4},
+		{batch{}, 0, 1, 0},
+	} {
+		s := shadow{cutBatch: tt.cut, end: tt.end}
+		if s.skipCut(tt.base); s.end != tt.want {
+			t.Errorf("cut within %d to %d, the end %d and the next batch at %d: goes on at %d, want %d", tt.cut.base, tt.cut.last, tt.end, tt.base, s.end, tt.want)
+		}
+	}
+}
+
+// TestEndOfCompacted: where compaction may have removed the last batches, a log that is
+// opened may end before them.
+func TestEndOfCompacted(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		to, want Offset
+		brief    bool
+	}{
+		{3, 0, false}, {5, 5, false}, {5, 0, true}, {7, 7, true},
+	} {
+		w := byHand(t)
+		x, _ := compactedPart(t, w)
+		w.plan.BriefTombstones = tt.brief
+		s := &shadow{p: w.broker(1), part: x}
+		if got := w.endInFile(s, x.committed, tt.to); got != tt.want {
+			t.Errorf("cut to %d it ends at %d, want %d", tt.to, got, tt.want)
 		}
 	}
 }

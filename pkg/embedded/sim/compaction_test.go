@@ -134,3 +134,43 @@ func TestHoles(t *testing.T) {
 		}
 	}
 }
+
+// TestGhosts: where everything is compacted away a replica may have what was never
+// committed, of an earlier epoch; it may lack nothing that has to stay, and have nothing
+// else.
+func TestGhosts(t *testing.T) {
+	t.Parallel()
+	ghost := func(base, last Offset, epoch int32) batch { return batch{base: base, last: last, epoch: epoch, crc: 1} }
+	for _, tt := range []struct {
+		name string
+		mine func(c []batch) []batch
+		to   Offset
+		want bool
+	}{
+		{"all", func(c []batch) []batch { return c }, 7, true},
+		{"a ghost in the gap", func(c []batch) []batch { return []batch{ghost(0, 1, 0), c[1], c[2]} }, 7, true},
+		{"two, and the gap is not filled", func(c []batch) []batch { return []batch{ghost(0, 0, 0), ghost(1, 1, 0), c[1], c[2]} }, 7, true},
+		{"a gap alone", func(c []batch) []batch { return c[1:] }, 7, true},
+		{"a ghost up to the end", func([]batch) []batch { return []batch{ghost(0, 2, 0)} }, 3, true},
+		{"and beyond what is compared", func([]batch) []batch { return []batch{ghost(0, 2, 0), ghost(3, 4, 2)} }, 3, true},
+		{"another one of the same epoch", func(c []batch) []batch { return []batch{ghost(0, 1, 1), c[1], c[2]} }, 7, false},
+		{"the same, at the end", func([]batch) []batch { return []batch{ghost(0, 2, 1)} }, 3, false},
+		{"what has to stay is not there", func(c []batch) []batch { return []batch{c[0], ghost(3, 4, 0), c[2]} }, 7, false},
+		{"beyond what is committed", func(c []batch) []batch { return c }, 8, false},
+	} {
+		w := byHand(t)
+		x, _ := compactedPart(t, w)
+		for i := range x.committed {
+			old := batchKey{x.committed[i].epoch, x.committed[i].base}
+			x.committed[i].epoch = 1
+			x.recs[batchKey{1, x.committed[i].base}] = x.recs[old]
+		}
+		s := &shadow{p: w.broker(1), part: x, batches: tt.mine(x.committed)}
+		if got := w.onlyGhosts(s, tt.to, 1); got != tt.want {
+			t.Errorf("%s: %t, want %t", tt.name, got, tt.want)
+		}
+		if w.plan.Keys = 0; w.onlyGhosts(s, tt.to, 1) {
+			t.Errorf("%s: a ghost where nothing is compacted", tt.name)
+		}
+	}
+}

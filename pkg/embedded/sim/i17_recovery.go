@@ -24,8 +24,9 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 	// An order to cut the log may have been carried out.
 	synced, hadEnd := s.synced, s.hadEnd
 	if s.cutting {
-		to := endInFile(old, s.cutTo)
+		to := w.endInFile(s, old, s.cutTo)
 		synced, hadEnd = min(synced, to), min(hadEnd, to)
+		s.filesCut(to)
 		if s.restart {
 			synced, hadEnd = 0, 0
 		}
@@ -38,7 +39,14 @@ func (w *World) checkRecovered(s *shadow, old []batch) {
 	if s.end < synced {
 		w.fail("I17", "%s %s-%d: %s with %d synced, and came back with a log to %d", s.p.name, x.topic, x.index, s.died, synced, s.end)
 	}
-	if o := min(s.end, hadEnd); !agree(s.batches, old, o) && o > x.start {
+	o := min(s.end, hadEnd)
+	if !whole {
+		if s.cutUnsynced && synced <= s.cutEnd {
+			o = min(o, s.cutEnd) // behind a cut that is undone there is what was cut
+		}
+		s.cutUnsynced = false
+	}
+	if !agree(s.batches, old, o) && o > x.start {
 		w.fail("I17", "%s %s-%d: came back with another log below %d", s.p.name, x.topic, x.index, o)
 	}
 	w.hasLost(s, s.end < min(s.hadEnd, x.hw))
@@ -53,6 +61,27 @@ func endInFile(batches []batch, to Offset) Offset {
 		return min(to, batches[i].base)
 	}
 	return to
+}
+
+// endInFile is the least that this can be of a shadow's log: what compaction has left may
+// end before, and then a log that is opened ends with its last batch, or where its last
+// segment begins.
+func (w *World) endInFile(s *shadow, batches []batch, to Offset) Offset {
+	end := endInFile(batches, to)
+	if w.plan.Keys == 0 {
+		return end
+	}
+	i := len(batches) - 1
+	for i >= 0 && batches[i].last >= end {
+		i--
+	}
+	for ; i >= 0 && w.mustStay(s.part, &batches[i], s.status.LogStart) == nil; i-- {
+		end = batches[i].base
+	}
+	if i < 0 {
+		end = min(end, s.status.LogStart)
+	}
+	return end
 }
 
 // hasLost settles whether a member that may have lost records has.

@@ -131,6 +131,50 @@ func (w *World) hole(x *part, from, to Offset) bool {
 	return from == to
 }
 
+// onlyGhosts reports whether a log differs below an offset from what is committed by no more
+// than this: it has batches of epochs before one where everything is compacted away. Who
+// has copied a compacted log takes an epoch to begin at its first batch that is left, and as
+// leader does not tell others to cut what they have of earlier epochs in the gap; so it is
+// in Kafka (UnifiedLog.append), and only Fetch responses that told of the epoch's begin
+// could change it.
+func (w *World) onlyGhosts(s *shadow, to Offset, epoch int32) bool {
+	x := s.part
+	if w.plan.Keys == 0 || to > x.hw {
+		return false
+	}
+	start := max(x.start, s.status.LogStart)
+	mine := s.batches
+	// passOver passes over ghosts, which lie before an offset.
+	passOver := func(before Offset) bool {
+		for ; len(mine) > 0 && mine[0].base < before; mine = mine[1:] {
+			if !mine[0].gone && mine[0].last >= start && mine[0].epoch >= epoch {
+				return false
+			}
+		}
+		return true
+	}
+	for i := range x.committed {
+		c := &x.committed[i]
+		if c.last < start {
+			continue
+		}
+		if c.base >= to {
+			break
+		}
+		if !passOver(c.base) {
+			return false
+		}
+		if len(mine) > 0 && mine[0].base == c.base && mine[0].epoch == c.epoch && mine[0].crc == c.crc {
+			mine = mine[1:]
+			continue
+		}
+		if w.mustStay(x, c, start) != nil {
+			return false
+		}
+	}
+	return passOver(to)
+}
+
 // vanished looks at a batch that the log has no more.
 func (w *World) vanished(s *shadow, b *batch) bool {
 	if w.plan.Keys == 0 || w.mustStay(s.part, b, s.log.Start()) != nil {

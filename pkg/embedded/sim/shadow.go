@@ -52,6 +52,10 @@ type shadow struct {
 	// cutBatch is the batch within which the log was cut last: its epoch stays known, if
 	// nothing else is left of it (UnifiedLog.truncateTo cuts epochs at the offset).
 	cutBatch batch
+	// cutUnsynced: its files were cut down to cutEnd, and nothing beyond was synced since: a
+	// loss of power may bring back what was there.
+	cutUnsynced bool
+	cutEnd      Offset
 	// unread: a disk that fails kept some of its batches from being looked at.
 	unread bool
 	status replica.Status
@@ -180,9 +184,11 @@ func (s *shadow) truncated() {
 	s.p.w.stats.Truncations++
 	s.p.w.checkCut(s)
 	s.cutting, s.cut, s.unwritten = false, true, 0
+	inFile := s.p.w.endInFile(s, s.batches, s.cutTo)
 	if !s.restart {
-		s.unwritten = s.cutTo - endInFile(s.batches, s.cutTo)
+		s.unwritten = s.cutTo - inFile
 	}
+	s.filesCut(inFile)
 	// A log that is cut to its start, or to before it, is empty: what retention or
 	// DeleteRecords have left before the start is nobody's any more, and what follows
 	// need not go on from it.
@@ -199,6 +205,13 @@ func (s *shadow) truncated() {
 	}
 	s.batches = s.batches[:n]
 	s.end = s.cutTo
+}
+
+// filesCut notes that files were cut.
+func (s *shadow) filesCut(to Offset) {
+	if !s.cutUnsynced || to < s.cutEnd {
+		s.cutUnsynced, s.cutEnd = true, to
+	}
 }
 
 // checkTouched looks at the replicas that a step concerned.
@@ -241,6 +254,9 @@ func (w *World) look(s *shadow) {
 		clear(s.waiting)
 		s.led, s.ledHW = s.becameLeader, 0
 	}
+	if log.Flushed() > s.cutEnd {
+		s.cutUnsynced = false
+	}
 	before := s.status
 	s.status = r.Status()
 	s.hwNow = s.status.HW
@@ -280,7 +296,7 @@ func (w *World) look(s *shadow) {
 // gone is a replica that is no more: deleted, or not this broker's any longer.
 func (s *shadow) gone() {
 	s.batches, s.end, s.unwritten, s.status = nil, 0, 0, replica.Status{}
-	s.died, s.hadEnd, s.synced, s.cutting = alive, 0, 0, false
+	s.died, s.hadEnd, s.synced, s.cutting, s.cutUnsynced = alive, 0, 0, false, false
 	s.excused, s.lost, s.lacks = false, false, false
 }
 
@@ -300,6 +316,14 @@ func (w *World) grow(s *shadow, upTo Offset) {
 			}
 			s.end, s.unread = upTo, true
 			return
+		}
+		if len(buf) == 0 && w.plan.Keys > 0 {
+			if w.fillHole(s, upTo) {
+				s.batches = s.batches[:0] // what is known of it does not reach to where it goes on
+			}
+			if s.end == upTo || w.err != nil {
+				return
+			}
 		}
 		if len(buf) == 0 {
 			w.fail("I8", "%s: %s-%d ends at %d, and nothing is read at %d", s.p.name, s.part.topic, s.part.index, upTo, s.end)
@@ -329,6 +353,7 @@ func (w *World) add(s *shadow, rb record.Batch) {
 			b.crc, b.size, b.maxMs = known.crc, known.size, known.maxMs
 		}
 	}
+	s.skipCut(b.base)
 	w.checkDense(s, &b)
 	var before hash
 	if n := len(s.batches); n > 0 && ok && (leftOut || b.base <= s.part.start) {
@@ -345,11 +370,32 @@ func (w *World) add(s *shadow, rb record.Batch) {
 	}
 	if !ok {
 		s.part.canon[batchKey{b.epoch, b.base}] = b
-	} else if known != b {
+	} else if known != b && !w.besideGhosts(s, &b, &known) {
 		w.checkMatches(s, &b, &known)
 	}
 	s.batches = append(s.batches, b)
 	s.end, s.unwritten = b.last+1, 0
+}
+
+// besideGhosts reports whether a batch differs from its leader's only by ghosts before it,
+// and then lets its chain be the leader's.
+func (w *World) besideGhosts(s *shadow, b, known *batch) bool {
+	same := *b
+	same.chain = known.chain
+	if c, ok := chainAt(s.part.committed, b.base); same != *known || !ok || c.with(b) != known.chain || !w.onlyGhosts(s, b.base, b.epoch) {
+		return false
+	}
+	*b = same
+	w.stats.Ghosts++
+	return true
+}
+
+// skipCut goes on to a base over what is left of the batch within which the log was cut:
+// nothing is, for it went whole, and the log went on from where it was cut.
+func (s *shadow) skipCut(base Offset) {
+	if c := &s.cutBatch; c.last != 0 && c.base <= s.end && s.end < base && base <= c.last {
+		s.end = base
+	}
 }
 
 // noteRecords keeps what a batch is made of, for who reads what compaction has left of it.

@@ -71,6 +71,9 @@ type Stats struct {
 	Crashes, Restarts                                         int
 	// Removed counts the batches that replicas had no more after compaction.
 	Removed int
+	// Ghosts counts the batches that were taken in beside ones that were never committed, in
+	// gaps that compaction has made: see onlyGhosts.
+	Ghosts int
 	// Void counts the partitions whose promises a fault has voided.
 	Void int
 }
@@ -80,7 +83,7 @@ func (s *Stats) Add(o Stats) {
 	s.Delivered, s.Orders, s.Ticks, s.Actions, s.Faults = s.Delivered+o.Delivered, s.Orders+o.Orders, s.Ticks+o.Ticks, s.Actions+o.Actions, s.Faults+o.Faults
 	s.Acked, s.Refused, s.Consumed, s.Elections = s.Acked+o.Acked, s.Refused+o.Refused, s.Consumed+o.Consumed, s.Elections+o.Elections
 	s.Unclean, s.Truncations, s.Crashes, s.Restarts = s.Unclean+o.Unclean, s.Truncations+o.Truncations, s.Crashes+o.Crashes, s.Restarts+o.Restarts
-	s.Removed, s.Void = s.Removed+o.Removed, s.Void+o.Void
+	s.Removed, s.Ghosts, s.Void = s.Removed+o.Removed, s.Ghosts+o.Ghosts, s.Void+o.Void
 }
 
 // Result is what became of a run.

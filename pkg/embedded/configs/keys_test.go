@@ -70,6 +70,14 @@ func TestCheck(t *testing.T) {
 		{"auto.create.topics.enable", "TRUE", true},
 		{"auto.create.topics.enable", "yes", false},
 		{"broker.rack", "any thing", true},
+		{"log.segment.bytes", "1", false},
+		{"log.segment.bytes", "1048576", true},
+		{"log.cleaner.min.cleanable.ratio", "1.01", false},
+		{"log.cleaner.min.cleanable.ratio", "1", true},
+		{"log.cleaner.min.cleanable.ratio", "-0.1", false},
+		{"compression.zstd.level", "-131073", false},
+		{"compression.zstd.level", "22", true},
+		{"compression.zstd.level", "23", false},
 	} {
 		k, ok := BrokerKey(tt.name)
 		if !ok {

@@ -6,11 +6,11 @@ import "github.com/twmb/franz-go/pkg/kmsg"
 
 var brokerKeys = []Key{
 	{
-		Name: "add.partitions.to.txn.retry.backoff.max.ms", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, ReadOnly: true,
+		Name: "add.partitions.to.txn.retry.backoff.max.ms", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum allowed timeout for adding partitions to transactions on the server side. It only applies to the actual add partition operations, not the verification. It will not be effective if it is larger than request.timeout.ms",
 	},
 	{
-		Name: "add.partitions.to.txn.retry.backoff.ms", Type: kmsg.ConfigTypeInt, Default: "20", HasDefault: true, ReadOnly: true,
+		Name: "add.partitions.to.txn.retry.backoff.ms", Type: kmsg.ConfigTypeInt, Default: "20", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The server-side retry backoff when the server attemptsto add the partition to the transaction",
 	},
 	{
@@ -22,11 +22,11 @@ var brokerKeys = []Key{
 		Doc: "The alter configs policy class that should be used for validation. The class should implement the <code>org.apache.kafka.server.policy.AlterConfigPolicy</code> interface. <p>Note: This policy runs on the controller instead of the broker.</p>",
 	},
 	{
-		Name: "alter.log.dirs.replication.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, ReadOnly: true,
+		Name: "alter.log.dirs.replication.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of samples to retain in memory for alter log dirs replication quotas",
 	},
 	{
-		Name: "alter.log.dirs.replication.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "alter.log.dirs.replication.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The time span of each sample for alter log dirs replication quotas",
 	},
 	{
@@ -42,7 +42,7 @@ var brokerKeys = []Key{
 		Doc: "Enables auto leader balancing. A background thread checks the distribution of partition leaders at regular intervals, configurable by leader.imbalance.check.interval.seconds. If the leader is imbalanced, leader rebalance to the preferred leader for partitions is triggered.",
 	},
 	{
-		Name: "background.threads", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true,
+		Name: "background.threads", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The number of threads to use for various background processing tasks",
 	},
 	{
@@ -70,7 +70,7 @@ var brokerKeys = []Key{
 		Doc: "The compression level to use if compression.type is set to 'gzip'.",
 	},
 	{
-		Name: "compression.lz4.level", Type: kmsg.ConfigTypeInt, Default: "9", HasDefault: true,
+		Name: "compression.lz4.level", Type: kmsg.ConfigTypeInt, Default: "9", HasDefault: true, Bounds: "[1,...,17]",
 		Doc: "The compression level to use if compression.type is set to 'lz4'.",
 	},
 	{
@@ -78,7 +78,7 @@ var brokerKeys = []Key{
 		Doc: "Specify the final compression type for a given topic. This configuration accepts the standard compression codecs ('gzip', 'snappy', 'lz4', 'zstd'). It additionally accepts 'uncompressed' which is equivalent to no compression; and 'producer' which means retain the original compression codec set by the producer.",
 	},
 	{
-		Name: "compression.zstd.level", Type: kmsg.ConfigTypeInt, Default: "3", HasDefault: true,
+		Name: "compression.zstd.level", Type: kmsg.ConfigTypeInt, Default: "3", HasDefault: true, Bounds: "[-131072,...,22]",
 		Doc: "The compression level to use if compression.type is set to 'zstd'.",
 	},
 	{
@@ -86,7 +86,7 @@ var brokerKeys = []Key{
 		Doc: "Comma-separated alias names for classes implementing the <code>ConfigProvider</code> interface. This enables loading configuration data (such as passwords, API keys, and other credentials) from external sources. For example, see <a href=\"https://kafka.apache.org/documentation/#config_providers\">Configuration Providers</a>.",
 	},
 	{
-		Name: "connection.failed.authentication.delay.ms", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, ReadOnly: true,
+		Name: "connection.failed.authentication.delay.ms", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "Connection close delay on failed authentication: this is the time (in milliseconds) by which connection close will be delayed on authentication failure. This must be configured to be less than connections.max.idle.ms to prevent connection timeout.",
 	},
 	{
@@ -106,7 +106,7 @@ var brokerKeys = []Key{
 		Doc: "A comma-separated list of the names of the listeners used by the controller. This is required when communicating with the controller quorum, the broker will always use the first listener in this list.",
 	},
 	{
-		Name: "controller.quorum.append.linger.ms", Type: kmsg.ConfigTypeInt, Default: "25", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.append.linger.ms", Type: kmsg.ConfigTypeInt, Default: "25", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The duration in milliseconds that the leader will wait for writes to accumulate before flushing them to disk.",
 	},
 	{
@@ -118,31 +118,31 @@ var brokerKeys = []Key{
 		Doc: "List of endpoints to use for bootstrapping the cluster metadata. The endpoints are specified in comma-separated list of <code>{host}:{port}</code> entries. For example: <code>localhost:9092,localhost:9093,localhost:9094</code>.",
 	},
 	{
-		Name: "controller.quorum.election.backoff.max.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.election.backoff.max.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "Maximum time in milliseconds before starting new elections. This is used in the binary exponential backoff mechanism that helps prevent gridlocked elections",
 	},
 	{
-		Name: "controller.quorum.election.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.election.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "Maximum time in milliseconds to wait without being able to fetch from the leader before triggering a new election",
 	},
 	{
-		Name: "controller.quorum.fetch.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.fetch.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Maximum amount of data to retrieve for each Fetch request. Always returns at least one batch even if it is greater than controller.quorum.fetch.max.bytes.",
 	},
 	{
-		Name: "controller.quorum.fetch.snapshot.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.fetch.snapshot.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Maximum amount of data to retrieve for each FetchSnapshot request to the controller.",
 	},
 	{
-		Name: "controller.quorum.fetch.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.fetch.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "Maximum time without a successful fetch from the current leader before becoming a candidate and triggering an election for voters; Maximum time a leader can go without receiving valid fetch or fetchSnapshot request from a majority of the quorum before resigning.",
 	},
 	{
-		Name: "controller.quorum.request.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.request.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The configuration controls the maximum amount of time the client will wait for the response of a request. If the response is not received before the timeout elapses the client will resend the request if necessary or fail the request if retries are exhausted.",
 	},
 	{
-		Name: "controller.quorum.retry.backoff.ms", Type: kmsg.ConfigTypeInt, Default: "20", HasDefault: true, ReadOnly: true,
+		Name: "controller.quorum.retry.backoff.ms", Type: kmsg.ConfigTypeInt, Default: "20", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The amount of time to wait before attempting to retry a failed request to a given topic partition. This avoids repeatedly sending requests in a tight loop under some failure scenarios. This value is the initial backoff value and will increase exponentially for each failed request, up to the <code>retry.backoff.max.ms</code> value.",
 	},
 	{
@@ -150,11 +150,11 @@ var brokerKeys = []Key{
 		Doc: "Map of id/endpoint information for the set of voters in a comma-separated list of <code>{id}@{host}:{port}</code> entries. This is the old way of defining membership for controller quorums and should NOT be set if using dynamic quorums. Instead, controller.quorum.bootstrap.servers should be set,and the voter set is determined by the --standalone or --initial-controllers flags when formatting.For example: <code>1@localhost:9092,2@localhost:9093,3@localhost:9094</code>",
 	},
 	{
-		Name: "controller.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, ReadOnly: true,
+		Name: "controller.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of samples to retain in memory for controller mutation quotas",
 	},
 	{
-		Name: "controller.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "controller.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The time span of each sample for controller mutations quotas",
 	},
 	{
@@ -174,15 +174,15 @@ var brokerKeys = []Key{
 		Doc: "The default replication factor per topic. This configuration affects the following paths:<ul>  <li>1. Auto topic creation</li>  <li>2. Internal streams topic creation</li>  <li>3. Topic creation via <code>AdminClient#createTopics</code> when the replication factor is set to -1</li></ul><p>For (1), the value from the broker configuration is used only when it is explicitly set. If it is not explicitly configured on the broker, the value from the controller configuration is used.<br/>For (2) and (3), the value from the controller configuration is always used.</p>",
 	},
 	{
-		Name: "delegation.token.expiry.check.interval.ms", Type: kmsg.ConfigTypeLong, Default: "3600000", HasDefault: true, ReadOnly: true,
+		Name: "delegation.token.expiry.check.interval.ms", Type: kmsg.ConfigTypeLong, Default: "3600000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Scan interval to remove expired delegation tokens.",
 	},
 	{
-		Name: "delegation.token.expiry.time.ms", Type: kmsg.ConfigTypeLong, Default: "86400000", HasDefault: true, ReadOnly: true,
+		Name: "delegation.token.expiry.time.ms", Type: kmsg.ConfigTypeLong, Default: "86400000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The token validity time in milliseconds before the token needs to be renewed. Default value 1 day.",
 	},
 	{
-		Name: "delegation.token.max.lifetime.ms", Type: kmsg.ConfigTypeLong, Default: "604800000", HasDefault: true, ReadOnly: true,
+		Name: "delegation.token.max.lifetime.ms", Type: kmsg.ConfigTypeLong, Default: "604800000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The token has a maximum lifetime beyond which it cannot be renewed anymore. Default value 7 days.",
 	},
 	{
@@ -210,7 +210,7 @@ var brokerKeys = []Key{
 		Doc: "The required prefix of topic names used by dead-letter queue topics for share groups. When set to \"\", there is no restriction on the names used for dead-letter queue topics.",
 	},
 	{
-		Name: "fetch.max.bytes", Type: kmsg.ConfigTypeInt, Default: "57671680", HasDefault: true, ReadOnly: true,
+		Name: "fetch.max.bytes", Type: kmsg.ConfigTypeInt, Default: "57671680", HasDefault: true, Bounds: "[1024,...]", ReadOnly: true,
 		Doc: "The maximum number of bytes we will return for a fetch request. Must be at least 1024.",
 	},
 	{
@@ -222,7 +222,7 @@ var brokerKeys = []Key{
 		Doc: "When enabled, an empty follower skips offsets up to the last tiered offset and begins replication from the next offset.",
 	},
 	{
-		Name: "group.consumer.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true,
+		Name: "group.consumer.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The interval between assignment updates for a consumer group.",
 	},
 	{
@@ -230,23 +230,23 @@ var brokerKeys = []Key{
 		Doc: "The server side assignors as a list of either names for builtin assignors or full class names for customer assignors. The first one in the list is considered as the default assignor to be used in the case where the consumer does not specify an assignor. Changing the default assignor does not trigger a rebalance for existing groups; the new default takes effect on the next rebalance. The supported builtin assignors are: uniform, range.",
 	},
 	{
-		Name: "group.consumer.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The heartbeat interval given to the members of a consumer group.",
 	},
 	{
-		Name: "group.consumer.max.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.max.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum interval between assignment updates for a consumer group.",
 	},
 	{
-		Name: "group.consumer.max.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.max.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum heartbeat interval for registered consumers.",
 	},
 	{
-		Name: "group.consumer.max.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.max.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum allowed session timeout for registered consumers.",
 	},
 	{
-		Name: "group.consumer.max.size", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.max.size", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum number of consumers that a single consumer group can accommodate. This value will only impact groups under the CONSUMER group protocol. To configure the max group size when using the CLASSIC group protocol use group.max.size instead.",
 	},
 	{
@@ -254,31 +254,31 @@ var brokerKeys = []Key{
 		Doc: "The config that enables converting the non-empty classic group using the consumer embedded protocol to the non-empty consumer group using the consumer group protocol and vice versa; conversions of empty groups in both directions are always enabled regardless of this policy. bidirectional: both upgrade from classic group to consumer group and downgrade from consumer group to classic group are enabled, upgrade: only upgrade from classic group to consumer group is enabled, downgrade: only downgrade from consumer group to classic group is enabled, disabled: neither upgrade nor downgrade is enabled. In this mode a member using the classic protocol is not allowed to join or rejoin a non-empty consumer group; if a group is already mixed (for example because this policy was changed), its classic-protocol members are rejected when they next attempt to rejoin.",
 	},
 	{
-		Name: "group.consumer.min.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.min.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The minimum interval between assignment updates for a consumer group.",
 	},
 	{
-		Name: "group.consumer.min.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.min.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The minimum heartbeat interval for registered consumers.",
 	},
 	{
-		Name: "group.consumer.min.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.min.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The minimum allowed session timeout for registered consumers.",
 	},
 	{
-		Name: "group.consumer.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, ReadOnly: true,
+		Name: "group.consumer.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The timeout to detect client failures when using the consumer group protocol.",
 	},
 	{
-		Name: "group.coordinator.append.linger.ms", Type: kmsg.ConfigTypeInt, Default: "-1", HasDefault: true, ReadOnly: true,
+		Name: "group.coordinator.append.linger.ms", Type: kmsg.ConfigTypeInt, Default: "-1", HasDefault: true, Bounds: "[-1,...]", ReadOnly: true,
 		Doc: "The duration in milliseconds that the coordinator will wait for writes to accumulate before flushing them to disk. Increasing this value improves write efficiency and batch size, but also increases the response latency for requests, as the coordinator must wait for batches to be flushed to disk before completing request processing. Transactional writes are not accumulated. Set to -1 for an adaptive linger time that minimizes latency based on the workload.",
 	},
 	{
-		Name: "group.coordinator.background.threads", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, ReadOnly: true,
+		Name: "group.coordinator.background.threads", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of threads used by the group coordinator for processing background tasks (e.g. updating regular expression subscriptions and offloaded assignments).",
 	},
 	{
-		Name: "group.coordinator.cached.buffer.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048588", HasDefault: true,
+		Name: "group.coordinator.cached.buffer.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048588", HasDefault: true, Bounds: "[524288,...]",
 		Doc: "The maximum buffer size that the GroupCoordinator will retain for reuse. Note: Setting this larger than the maximum message size is not recommended. In this case, every write buffer will be eligible for recycling, which renders this configuration ineffective as a size limit.",
 	},
 	{
@@ -286,7 +286,7 @@ var brokerKeys = []Key{
 		Doc: "This configuration is deprecated and will be removed in Kafka 5.0. The list of enabled rebalance protocols. In Kafka 5.0, all protocols will always be enabled and cannot be disabled via this configuration. Use feature versions (group.version, streams.version, share.version) managed by kafka-features.sh instead.",
 	},
 	{
-		Name: "group.coordinator.threads", Type: kmsg.ConfigTypeInt, Default: "4", HasDefault: true, ReadOnly: true,
+		Name: "group.coordinator.threads", Type: kmsg.ConfigTypeInt, Default: "4", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of threads used by the group coordinator for processing requests.",
 	},
 	{
@@ -298,7 +298,7 @@ var brokerKeys = []Key{
 		Doc: "The maximum allowed session timeout for registered consumers. Longer timeouts give consumers more time to process messages in between heartbeats at the cost of a longer time to detect failures.",
 	},
 	{
-		Name: "group.max.size", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, ReadOnly: true,
+		Name: "group.max.size", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum number of consumers that a single consumer group can accommodate.",
 	},
 	{
@@ -306,7 +306,7 @@ var brokerKeys = []Key{
 		Doc: "The minimum allowed session timeout for registered consumers. Shorter timeouts result in quicker failure detection at the cost of more frequent consumer heartbeating, which can overwhelm broker resources.",
 	},
 	{
-		Name: "group.share.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true,
+		Name: "group.share.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The interval between assignment updates for a share group.",
 	},
 	{
@@ -314,83 +314,83 @@ var brokerKeys = []Key{
 		Doc: "The server-side assignors as a list of either names for built-in assignors or full class names for custom assignors. The list must contain only a single entry which is used by all groups. The supported built-in assignors are: simple.",
 	},
 	{
-		Name: "group.share.delivery.count.limit", Type: kmsg.ConfigTypeInt, Default: "5", HasDefault: true, ReadOnly: true,
+		Name: "group.share.delivery.count.limit", Type: kmsg.ConfigTypeInt, Default: "5", HasDefault: true, Bounds: "[2,...,10]", ReadOnly: true,
 		Doc: "The maximum number of delivery attempts for a record delivered to a share group.",
 	},
 	{
-		Name: "group.share.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The heartbeat interval given to the members of a share group.",
 	},
 	{
-		Name: "group.share.max.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum interval between assignment updates for a share group.",
 	},
 	{
-		Name: "group.share.max.delivery.count.limit", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.delivery.count.limit", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, Bounds: "[5,...,25]", ReadOnly: true,
 		Doc: "The maximum value of a group configuration for the maximum number of delivery attempts for a record delivered to a share group.",
 	},
 	{
-		Name: "group.share.max.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum heartbeat interval for share group members.",
 	},
 	{
-		Name: "group.share.max.partition.max.record.locks", Type: kmsg.ConfigTypeInt, Default: "4000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.partition.max.record.locks", Type: kmsg.ConfigTypeInt, Default: "4000", HasDefault: true, Bounds: "[2000,...,10000]", ReadOnly: true,
 		Doc: "The maximum value of a group configuration for the record lock limit per share-partition.",
 	},
 	{
-		Name: "group.share.max.record.lock.duration.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.record.lock.duration.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, Bounds: "[30000,...,3600000]", ReadOnly: true,
 		Doc: "The maximum value of a group configuration for record acquisition lock duration in milliseconds.",
 	},
 	{
-		Name: "group.share.max.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum allowed session timeout for share group members.",
 	},
 	{
-		Name: "group.share.max.share.sessions", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.share.sessions", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum number of share sessions per broker.",
 	},
 	{
-		Name: "group.share.max.size", Type: kmsg.ConfigTypeInt, Default: "200", HasDefault: true, ReadOnly: true,
+		Name: "group.share.max.size", Type: kmsg.ConfigTypeInt, Default: "200", HasDefault: true, Bounds: "[1,...,1000]", ReadOnly: true,
 		Doc: "The maximum number of members that a single share group can accommodate.",
 	},
 	{
-		Name: "group.share.min.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, ReadOnly: true,
+		Name: "group.share.min.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The minimum interval between assignment updates for a share group.",
 	},
 	{
-		Name: "group.share.min.delivery.count.limit", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, ReadOnly: true,
+		Name: "group.share.min.delivery.count.limit", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[2,...,5]", ReadOnly: true,
 		Doc: "The minimum value of a group configuration for the maximum number of delivery attempts for a record delivered to a share group.",
 	},
 	{
-		Name: "group.share.min.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.min.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The minimum heartbeat interval for share group members.",
 	},
 	{
-		Name: "group.share.min.partition.max.record.locks", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, ReadOnly: true,
+		Name: "group.share.min.partition.max.record.locks", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, Bounds: "[100,...,2000]", ReadOnly: true,
 		Doc: "The minimum value of a group configuration for the record lock limit per share-partition.",
 	},
 	{
-		Name: "group.share.min.record.lock.duration.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.min.record.lock.duration.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, Bounds: "[1000,...,30000]", ReadOnly: true,
 		Doc: "The minimum value of a group configuration for record acquisition lock duration in milliseconds.",
 	},
 	{
-		Name: "group.share.min.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.min.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The minimum allowed session timeout for share group members.",
 	},
 	{
-		Name: "group.share.partition.max.record.locks", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.partition.max.record.locks", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, Bounds: "[100,...,10000]", ReadOnly: true,
 		Doc: "Share-group record lock limit per share-partition.",
 	},
 	{
-		Name: "group.share.record.lock.duration.ms", Type: kmsg.ConfigTypeInt, Default: "30000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.record.lock.duration.ms", Type: kmsg.ConfigTypeInt, Default: "30000", HasDefault: true, Bounds: "[1000,...,3600000]", ReadOnly: true,
 		Doc: "The record acquisition lock duration in milliseconds for share groups.",
 	},
 	{
-		Name: "group.share.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, ReadOnly: true,
+		Name: "group.share.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The timeout to detect client failures when using the share group protocol.",
 	},
 	{
-		Name: "group.streams.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true,
+		Name: "group.streams.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The interval between assignment updates for a streams group.",
 	},
 	{
@@ -398,47 +398,47 @@ var brokerKeys = []Key{
 		Doc: "The server side task assignors for streams groups as a list of either names for built-in assignors or fully qualified class names for custom assignors. The first one in the list is considered as the default assignor to be used in the case where the streams group does not specify an assignor. Changing the default assignor does not trigger a rebalance for existing groups; the new default takes effect on the next rebalance. The supported built-in assignors are: sticky.",
 	},
 	{
-		Name: "group.streams.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The heartbeat interval given to the members.",
 	},
 	{
-		Name: "group.streams.initial.rebalance.delay.ms", Type: kmsg.ConfigTypeInt, Default: "3000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.initial.rebalance.delay.ms", Type: kmsg.ConfigTypeInt, Default: "3000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The amount of time the group coordinator will wait for more streams clients to join a new group before performing the first rebalance. A longer delay means potentially fewer rebalances.",
 	},
 	{
-		Name: "group.streams.max.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.max.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum interval between assignment updates for a streams group.",
 	},
 	{
-		Name: "group.streams.max.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.max.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "15000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum allowed value for the group-level configuration of streams.heartbeat.interval.ms",
 	},
 	{
-		Name: "group.streams.max.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.max.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum allowed value for the group-level configuration of streams.session.timeout.ms",
 	},
 	{
-		Name: "group.streams.max.size", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.max.size", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum number of streams clients that a single streams group can accommodate.",
 	},
 	{
-		Name: "group.streams.max.standby.replicas", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.max.standby.replicas", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum allowed value for the group-level configuration of streams.num.standby.replicas",
 	},
 	{
-		Name: "group.streams.min.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.min.assignment.interval.ms", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The minimum interval between assignment updates for a streams group.",
 	},
 	{
-		Name: "group.streams.min.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.min.heartbeat.interval.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The minimum allowed value for the group-level configuration of streams.heartbeat.interval.ms",
 	},
 	{
-		Name: "group.streams.min.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.min.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The minimum allowed value for the group-level configuration of streams.session.timeout.ms",
 	},
 	{
-		Name: "group.streams.num.standby.replicas", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.num.standby.replicas", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The number of standby replicas for each task.",
 	},
 	{
@@ -446,7 +446,7 @@ var brokerKeys = []Key{
 		Doc: "List of client tag keys used to distribute standby replicas across Kafka Streams instances. When configured, and the used broker-side assignor supports it, it will make a best-effort to distribute standby tasks over each client tag dimension.",
 	},
 	{
-		Name: "group.streams.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, ReadOnly: true,
+		Name: "group.streams.session.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "45000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The timeout to detect client failures when using the streams group protocol.",
 	},
 	{
@@ -462,7 +462,7 @@ var brokerKeys = []Key{
 		Doc: "Name of listener used for communication between brokers. If this is unset, the listener name is defined by security.inter.broker.protocol. It is an error to set this and security.inter.broker.protocol properties at the same time.",
 	},
 	{
-		Name: "kafka.metrics.polling.interval.secs", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, ReadOnly: true,
+		Name: "kafka.metrics.polling.interval.secs", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The metrics polling interval (in seconds) which can be used in kafka.metrics.reporters implementations.",
 	},
 	{
@@ -470,7 +470,7 @@ var brokerKeys = []Key{
 		Doc: "A list of classes to use as Yammer metrics custom reporters. The reporters should implement <code>kafka.metrics.KafkaMetricsReporter</code> trait. If a client wants to expose JMX operations on a custom reporter, the custom reporter needs to additionally implement an MBean trait that extends <code>kafka.metrics.KafkaMetricsReporterMBean</code> trait so that the registered MBean is compliant with the standard MBean convention.",
 	},
 	{
-		Name: "leader.imbalance.check.interval.seconds", Type: kmsg.ConfigTypeLong, Default: "300", HasDefault: true, ReadOnly: true,
+		Name: "leader.imbalance.check.interval.seconds", Type: kmsg.ConfigTypeLong, Default: "300", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The frequency with which the partition rebalance check is triggered by the controller",
 	},
 	{
@@ -482,7 +482,7 @@ var brokerKeys = []Key{
 		Doc: "Listener List - Comma-separated list of URIs we will listen on and the listener names. If the listener name is not a security protocol, <code>listener.security.protocol.map</code> must also be set.\n Listener names and port numbers must be unique unless one listener is an IPv4 address and the other listener is an IPv6 address (for the same port).\n Specify hostname as 0.0.0.0 to bind to all interfaces.\n Leave hostname empty to bind to default interface.\n Examples of legal listener lists:\n <code>PLAINTEXT://myhost:9092,SSL://:9091</code>\n <code>CLIENT://0.0.0.0:9092,REPLICATION://localhost:9093</code>\n <code>PLAINTEXT://127.0.0.1:9092,SSL://[::1]:9092</code>\n",
 	},
 	{
-		Name: "log.cleaner.backoff.ms", Type: kmsg.ConfigTypeLong, Default: "15000", HasDefault: true,
+		Name: "log.cleaner.backoff.ms", Type: kmsg.ConfigTypeLong, Default: "15000", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The amount of time to sleep when there are no logs to clean",
 	},
 	{
@@ -490,7 +490,7 @@ var brokerKeys = []Key{
 		Doc: "The total memory used for log deduplication across all cleaner threads",
 	},
 	{
-		Name: "log.cleaner.delete.retention.ms", Type: kmsg.ConfigTypeLong, Default: "86400000", HasDefault: true,
+		Name: "log.cleaner.delete.retention.ms", Type: kmsg.ConfigTypeLong, Default: "86400000", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The amount of time to retain tombstone message markers for log compacted topics. This setting also gives a bound on the time in which a consumer must complete a read if they begin from offset 0 to ensure that they get a valid snapshot of the final stage (otherwise  tombstones messages may be collected before a consumer completes their scan).",
 	},
 	{
@@ -502,7 +502,7 @@ var brokerKeys = []Key{
 		Doc: "Log cleaner dedupe buffer load factor. The percentage full the dedupe buffer can become. A higher value will allow more log to be cleaned at once but will lead to more hash collisions",
 	},
 	{
-		Name: "log.cleaner.io.buffer.size", Type: kmsg.ConfigTypeInt, Default: "524288", HasDefault: true,
+		Name: "log.cleaner.io.buffer.size", Type: kmsg.ConfigTypeInt, Default: "524288", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The total memory used for log cleaner I/O buffers across all cleaner threads",
 	},
 	{
@@ -510,19 +510,19 @@ var brokerKeys = []Key{
 		Doc: "The log cleaner will be throttled so that the sum of its read and write i/o will be less than this value on average",
 	},
 	{
-		Name: "log.cleaner.max.compaction.lag.ms", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true,
+		Name: "log.cleaner.max.compaction.lag.ms", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The maximum time a message will remain ineligible for compaction in the log. Only applicable for logs that are being compacted.",
 	},
 	{
-		Name: "log.cleaner.min.cleanable.ratio", Type: kmsg.ConfigTypeDouble, Default: "0.5", HasDefault: true,
+		Name: "log.cleaner.min.cleanable.ratio", Type: kmsg.ConfigTypeDouble, Default: "0.5", HasDefault: true, Bounds: "[0,...,1]",
 		Doc: "The minimum ratio of dirty log to total log for a log to eligible for cleaning. If the log.cleaner.max.compaction.lag.ms or the log.cleaner.min.compaction.lag.ms configurations are also specified, then the log compactor considers the log eligible for compaction as soon as either: (i) the dirty ratio threshold has been met and the log has had dirty (uncompacted) records for at least the log.cleaner.min.compaction.lag.ms duration, or (ii) if the log has had dirty (uncompacted) records for at most the log.cleaner.max.compaction.lag.ms period.",
 	},
 	{
-		Name: "log.cleaner.min.compaction.lag.ms", Type: kmsg.ConfigTypeLong, Default: "0", HasDefault: true,
+		Name: "log.cleaner.min.compaction.lag.ms", Type: kmsg.ConfigTypeLong, Default: "0", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The minimum time a message will remain uncompacted in the log. Only applicable for logs that are being compacted.",
 	},
 	{
-		Name: "log.cleaner.threads", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true,
+		Name: "log.cleaner.threads", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The number of background threads to use for log cleaning",
 	},
 	{
@@ -534,7 +534,7 @@ var brokerKeys = []Key{
 		Doc: "A comma-separated list of the directories where the log data is stored. (supplemental to log.dirs property)",
 	},
 	{
-		Name: "log.dir.failure.timeout.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true, ReadOnly: true,
+		Name: "log.dir.failure.timeout.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "If the broker is unable to successfully communicate to the controller that some log directory has failed for longer than this time, the broker will fail and shut down.",
 	},
 	{
@@ -542,7 +542,7 @@ var brokerKeys = []Key{
 		Doc: "A comma-separated list of the directories where the log data is stored. If not set, the value in log.dir is used.",
 	},
 	{
-		Name: "log.flush.interval.messages", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true,
+		Name: "log.flush.interval.messages", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The number of messages accumulated on a log partition before messages are flushed to disk.",
 	},
 	{
@@ -550,7 +550,7 @@ var brokerKeys = []Key{
 		Doc: "The maximum time in ms that a message in any topic is kept in memory before flushed to disk. If not set, the value in log.flush.scheduler.interval.ms is used",
 	},
 	{
-		Name: "log.flush.offset.checkpoint.interval.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, ReadOnly: true,
+		Name: "log.flush.offset.checkpoint.interval.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The frequency with which we update the persistent record of the last flush which acts as the log recovery point.",
 	},
 	{
@@ -558,31 +558,31 @@ var brokerKeys = []Key{
 		Doc: "The frequency in ms that the log flusher checks whether any log needs to be flushed to disk",
 	},
 	{
-		Name: "log.flush.start.offset.checkpoint.interval.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, ReadOnly: true,
+		Name: "log.flush.start.offset.checkpoint.interval.ms", Type: kmsg.ConfigTypeInt, Default: "60000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The frequency with which we update the persistent record of log start offset",
 	},
 	{
-		Name: "log.index.interval.bytes", Type: kmsg.ConfigTypeInt, Default: "4096", HasDefault: true,
+		Name: "log.index.interval.bytes", Type: kmsg.ConfigTypeInt, Default: "4096", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The interval with which we add an entry to the offset index.",
 	},
 	{
-		Name: "log.index.size.max.bytes", Type: kmsg.ConfigTypeInt, Default: "10485760", HasDefault: true,
+		Name: "log.index.size.max.bytes", Type: kmsg.ConfigTypeInt, Default: "10485760", HasDefault: true, Bounds: "[4,...]",
 		Doc: "The maximum size in bytes of the offset index",
 	},
 	{
-		Name: "log.local.retention.bytes", Type: kmsg.ConfigTypeLong, Default: "-2", HasDefault: true,
+		Name: "log.local.retention.bytes", Type: kmsg.ConfigTypeLong, Default: "-2", HasDefault: true, Bounds: "[-2,...]",
 		Doc: "The maximum size of local log segments that can grow for a partition before it gets eligible for deletion. Default value is -2, it represents <code>log.retention.bytes</code> value to be used. The effective value should always be less than or equal to <code>log.retention.bytes</code> value.",
 	},
 	{
-		Name: "log.local.retention.ms", Type: kmsg.ConfigTypeLong, Default: "-2", HasDefault: true,
+		Name: "log.local.retention.ms", Type: kmsg.ConfigTypeLong, Default: "-2", HasDefault: true, Bounds: "[-2,...]",
 		Doc: "The number of milliseconds to keep the local log segments before it gets eligible for deletion. Default value is -2, it represents <code>log.retention.ms</code> value is to be used. The effective value should always be less than or equal to <code>log.retention.ms</code> value.",
 	},
 	{
-		Name: "log.message.timestamp.after.max.ms", Type: kmsg.ConfigTypeLong, Default: "3600000", HasDefault: true,
+		Name: "log.message.timestamp.after.max.ms", Type: kmsg.ConfigTypeLong, Default: "3600000", HasDefault: true, Bounds: "[0,...]",
 		Doc: "This configuration sets the allowable timestamp difference between the message timestamp and the broker's timestamp. The message timestamp can be later than or equal to the broker's timestamp, with the maximum allowable difference determined by the value set in this configuration. If log.message.timestamp.type=CreateTime, the message will be rejected if the difference in timestamps exceeds this specified threshold. This configuration is ignored if log.message.timestamp.type=LogAppendTime.",
 	},
 	{
-		Name: "log.message.timestamp.before.max.ms", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true,
+		Name: "log.message.timestamp.before.max.ms", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true, Bounds: "[0,...]",
 		Doc: "This configuration sets the allowable timestamp difference between the broker's timestamp and the message timestamp. The message timestamp can be earlier than or equal to the broker's timestamp, with the maximum allowable difference determined by the value set in this configuration. If log.message.timestamp.type=CreateTime, the message will be rejected if the difference in timestamps exceeds this specified threshold. This configuration is ignored if log.message.timestamp.type=LogAppendTime.",
 	},
 	{
@@ -594,11 +594,11 @@ var brokerKeys = []Key{
 		Doc: "Should pre allocate file when create new segment? If you are using Kafka on Windows, you probably need to set it to true.",
 	},
 	{
-		Name: "log.remote.copy.lag.bytes", Type: kmsg.ConfigTypeLong, Default: "-1", HasDefault: true,
+		Name: "log.remote.copy.lag.bytes", Type: kmsg.ConfigTypeLong, Default: "-1", HasDefault: true, Bounds: "[-1,...]",
 		Doc: "Controls one of the two upload eligibility checks (time and size) for copying segments to remote storage. A non-active segment is upload-eligible when either this size-based check or <code>log.remote.copy.lag.ms</code> is satisfied. When set to 0, uploads are immediately eligible regardless of lag checks. When set to a positive value (bytes), the segment is size-eligible once bytes of newer local log data after that segment reaches this value. When set to -1, this value is derived from effective local retention size (<code>log.local.retention.bytes</code>). If that effective local retention size is unlimited (-1), this size-based check is not applied. A positive value should not exceed effective local retention size unless local retention is unlimited (-1).",
 	},
 	{
-		Name: "log.remote.copy.lag.ms", Type: kmsg.ConfigTypeLong, Default: "0", HasDefault: true,
+		Name: "log.remote.copy.lag.ms", Type: kmsg.ConfigTypeLong, Default: "0", HasDefault: true, Bounds: "[-1,...]",
 		Doc: "Controls one of the two upload eligibility checks (time and size) for copying segments to remote storage. A non-active segment is upload-eligible when either this time-based check or <code>log.remote.copy.lag.bytes</code> is satisfied. When set to 0, uploads are immediately eligible regardless of lag checks. When set to a positive value (ms), the segment is time-eligible once elapsed time since its latest record reaches this value. When set to -1, this value is derived from effective local retention time (<code>log.local.retention.ms</code>). If that effective local retention time is unlimited (-1), this time-based check is not applied. A positive value should not exceed effective local retention time unless local retention is unlimited (-1).",
 	},
 	{
@@ -606,7 +606,7 @@ var brokerKeys = []Key{
 		Doc: "The maximum size of the log before deleting it",
 	},
 	{
-		Name: "log.retention.check.interval.ms", Type: kmsg.ConfigTypeLong, Default: "300000", HasDefault: true, ReadOnly: true,
+		Name: "log.retention.check.interval.ms", Type: kmsg.ConfigTypeLong, Default: "300000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The frequency in milliseconds that the log cleaner checks whether any log is eligible for deletion",
 	},
 	{
@@ -622,11 +622,11 @@ var brokerKeys = []Key{
 		Doc: "The number of milliseconds to keep a log file before deleting it (in milliseconds), If not set, the value in log.retention.minutes is used. If set to -1, no time limit is applied.",
 	},
 	{
-		Name: "log.roll.hours", Type: kmsg.ConfigTypeInt, Default: "168", HasDefault: true, ReadOnly: true,
+		Name: "log.roll.hours", Type: kmsg.ConfigTypeInt, Default: "168", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum time before a new log segment is rolled out (in hours), secondary to log.roll.ms property",
 	},
 	{
-		Name: "log.roll.jitter.hours", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, ReadOnly: true,
+		Name: "log.roll.jitter.hours", Type: kmsg.ConfigTypeInt, Default: "0", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum jitter to subtract from logRollTimeMillis (in hours), secondary to log.roll.jitter.ms property",
 	},
 	{
@@ -638,23 +638,23 @@ var brokerKeys = []Key{
 		Doc: "The maximum time before a new log segment is rolled out (in milliseconds). If not set, the value in log.roll.hours is used",
 	},
 	{
-		Name: "log.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "1073741824", HasDefault: true,
+		Name: "log.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "1073741824", HasDefault: true, Bounds: "[1048576,...]",
 		Doc: "The maximum size of a single log file",
 	},
 	{
-		Name: "log.segment.delete.delay.ms", Type: kmsg.ConfigTypeLong, Default: "60000", HasDefault: true,
+		Name: "log.segment.delete.delay.ms", Type: kmsg.ConfigTypeLong, Default: "60000", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The amount of time to wait before deleting a file from the filesystem. If the value is 0 and there is no file to delete, the system will wait 1 millisecond. Low value will cause busy waiting",
 	},
 	{
-		Name: "max.connection.creation.rate", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true,
+		Name: "max.connection.creation.rate", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The maximum connection creation rate we allow in the broker at any time. Listener-level limits may also be configured by prefixing the config name with the listener prefix, for example, <code>listener.name.internal.max.connection.creation.rate</code>.Broker-wide connection rate limit should be configured based on broker capacity while listener limits should be configured based on application requirements. New connections will be throttled if either the listener or the broker limit is reached, with the exception of inter-broker listener. Connections on the inter-broker listener will be throttled only when the listener-level rate limit is reached.",
 	},
 	{
-		Name: "max.connections", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true,
+		Name: "max.connections", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The maximum number of connections we allow in the broker at any time. This limit is applied in addition to any per-ip limits configured using max.connections.per.ip. Listener-level limits may also be configured by prefixing the config name with the listener prefix, for example, <code>listener.name.internal.max.connections.per.ip</code>. Broker-wide limit should be configured based on broker capacity while listener limits should be configured based on application requirements. New connections are blocked if either the listener or broker limit is reached. Connections on the inter-broker listener are permitted even if broker-wide limit is reached. The least recently used connection on another listener will be closed in this case.",
 	},
 	{
-		Name: "max.connections.per.ip", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true,
+		Name: "max.connections.per.ip", Type: kmsg.ConfigTypeInt, Default: "2147483647", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The maximum number of connections we allow from each ip address. This can be set to 0 if there are overrides configured using max.connections.per.ip.overrides property. New connections from the ip address are dropped if the limit is reached.",
 	},
 	{
@@ -662,19 +662,19 @@ var brokerKeys = []Key{
 		Doc: "A comma-separated list of per-ip or hostname overrides to the default maximum number of connections. An example value is \"hostName:100,127.0.0.1:200\"",
 	},
 	{
-		Name: "max.decompressed.message.bytes", Type: kmsg.ConfigTypeInt, Default: "2147483639", HasDefault: true,
+		Name: "max.decompressed.message.bytes", Type: kmsg.ConfigTypeInt, Default: "2147483639", HasDefault: true, Bounds: "[1,...,2147483639]",
 		Doc: "The maximum decompressed size, in bytes, of a single record the broker will accept; larger records are rejected with an <code>InvalidRecordException</code>. It is enforced where the broker decompresses records: produce validation of compressed batches, log compaction, and offset lookups by timestamp or max timestamp against the local log or remote storage. Unlike <code>max.message.bytes</code>, which bounds the compressed batch on the wire, this bounds the decompressed size of an individual record. Lowering it below the size of already-stored records makes compaction and timestamp offset lookups of affected partitions fail until it is raised again. The default imposes no limit beyond the largest record the broker could allocate anyway; set a smaller value to enforce a per-record cap. This can be set per topic with the topic level <code>max.decompressed.message.bytes</code> config.",
 	},
 	{
-		Name: "max.incremental.fetch.session.cache.slots", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, ReadOnly: true,
+		Name: "max.incremental.fetch.session.cache.slots", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum number of total incremental fetch sessions that we will maintain. FetchSessionCache is sharded into 8 shards and the limit is equally divided among all shards. Sessions are allocated to each shard in round-robin. Only entries within a shard are considered eligible for eviction.",
 	},
 	{
-		Name: "max.request.partition.size.limit", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, ReadOnly: true,
+		Name: "max.request.partition.size.limit", Type: kmsg.ConfigTypeInt, Default: "2000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum number of partitions can be served in one request.",
 	},
 	{
-		Name: "message.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048588", HasDefault: true,
+		Name: "message.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048588", HasDefault: true, Bounds: "[0,...]",
 		Doc: "The largest record batch size allowed by Kafka (after compression if compression is enabled).This can be set per topic with the topic level <code>max.message.bytes</code> config.",
 	},
 	{
@@ -682,15 +682,15 @@ var brokerKeys = []Key{
 		Doc: "This configuration determines where we put the metadata log. If it is not set, the metadata log is placed in the first log directory from log.dirs.",
 	},
 	{
-		Name: "metadata.log.max.record.bytes.between.snapshots", Type: kmsg.ConfigTypeLong, Default: "20971520", HasDefault: true, ReadOnly: true,
+		Name: "metadata.log.max.record.bytes.between.snapshots", Type: kmsg.ConfigTypeLong, Default: "20971520", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "This is the maximum number of bytes in the log between the latest snapshot and the high-watermark needed before generating a new snapshot. The default value is 20971520. To generate snapshots based on the time elapsed, see the <code>metadata.log.max.snapshot.interval.ms</code> configuration. The Kafka node will generate a snapshot when either the maximum time interval is reached or the maximum bytes limit is reached.",
 	},
 	{
-		Name: "metadata.log.max.snapshot.interval.ms", Type: kmsg.ConfigTypeLong, Default: "3600000", HasDefault: true, ReadOnly: true,
+		Name: "metadata.log.max.snapshot.interval.ms", Type: kmsg.ConfigTypeLong, Default: "3600000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "This is the maximum number of milliseconds to wait to generate a snapshot if there are committed records in the log that are not included in the latest snapshot. A value of zero disables time based snapshot generation. The default value is 3600000. To generate snapshots based on the number of metadata bytes, see the <code>metadata.log.max.record.bytes.between.snapshots</code> configuration. The Kafka node will generate a snapshot when either the maximum time interval is reached or the maximum bytes limit is reached.",
 	},
 	{
-		Name: "metadata.log.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "1073741824", HasDefault: true, ReadOnly: true,
+		Name: "metadata.log.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "1073741824", HasDefault: true, Bounds: "[8388608,...]", ReadOnly: true,
 		Doc: "The maximum size of a single metadata log file.",
 	},
 	{
@@ -698,7 +698,7 @@ var brokerKeys = []Key{
 		Doc: "The maximum time before a new metadata log file is rolled out (in milliseconds).",
 	},
 	{
-		Name: "metadata.max.idle.interval.ms", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true, ReadOnly: true,
+		Name: "metadata.max.idle.interval.ms", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "This configuration controls how often the active controller should write no-op records to the metadata partition. If the value is 0, no-op records are not appended to the metadata partition. The default value is 500",
 	},
 	{
@@ -714,7 +714,7 @@ var brokerKeys = []Key{
 		Doc: "A list of classes to use as metrics reporters. Implementing the <code>org.apache.kafka.common.metrics.MetricsReporter</code> interface allows plugging in classes that will be notified of new metric creation. When custom reporters are set and <code>org.apache.kafka.common.metrics.JmxReporter</code> is needed, it has to be explicitly added to the list.",
 	},
 	{
-		Name: "metrics.num.samples", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, ReadOnly: true,
+		Name: "metrics.num.samples", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of samples maintained to compute metrics.",
 	},
 	{
@@ -722,31 +722,31 @@ var brokerKeys = []Key{
 		Doc: "The highest recording level for metrics. It has three levels for recording metrics - info, debug, and trace.\n \nINFO level records only essential metrics necessary for monitoring system performance and health. It collects vital data without gathering too much detail, making it suitable for production environments where minimal overhead is desired.\n\nDEBUG level records most metrics, providing more detailed information about the system's operation. It's useful for development and testing environments where you need deeper insights to debug and fine-tune the application.\n\nTRACE level records all possible metrics, capturing every detail about the system's performance and operation. It's best for controlled environments where in-depth analysis is required, though it can introduce significant overhead.",
 	},
 	{
-		Name: "metrics.sample.window.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true, ReadOnly: true,
+		Name: "metrics.sample.window.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The window of time a metrics sample is computed over.",
 	},
 	{
-		Name: "min.insync.replicas", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true,
+		Name: "min.insync.replicas", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]",
 		Doc: "Specifies the <i>minimum</i> number of in-sync replicas (including the leader) required for a write to succeed when a producer sets <code>acks</code> to \"all\" (or \"-1\"). In the <code>acks=all</code> case, every in-sync replica must acknowledge a write for it to be considered successful. E.g., if a topic has <code>replication.factor</code> of 3 and the ISR set includes all three replicas, then all three replicas must acknowledge an <code>acks=all</code> write for it to succeed, even if <code>min.insync.replicas</code> happens to be less than 3. If <code>acks=all</code> and the current ISR set contains fewer than <code>min.insync.replicas</code> members, then the producer will raise an exception (either <code>NotEnoughReplicas</code> or <code>NotEnoughReplicasAfterAppend</code>).<br> Regardless of the <code>acks</code> setting, the messages will not be visible to the consumers until they are replicated to all in-sync replicas and the <code>min.insync.replicas</code> condition is met.<br> When used together, <code>min.insync.replicas</code> and <code>acks</code> allow you to enforce greater durability guarantees. A typical scenario would be to create a topic with a replication factor of 3, set <code>min.insync.replicas</code> to 2, and produce with <code>acks</code> of \"all\". This ensures that a majority of replicas must persist a write before it's considered successful by the producer and it's visible to consumers.<p>Note that when the Eligible Leader Replicas feature is enabled, the semantics of this config changes. Please refer to <a href=\"https://kafka.apache.org/documentation/#eligible_leader_replicas\">the ELR section</a> for more info.</p>",
 	},
 	{
-		Name: "node.id", Type: kmsg.ConfigTypeInt, ReadOnly: true,
+		Name: "node.id", Type: kmsg.ConfigTypeInt, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The node ID associated with the roles this process is playing when <code>process.roles</code> is non-empty. This is required configuration when running in KRaft mode.",
 	},
 	{
-		Name: "num.io.threads", Type: kmsg.ConfigTypeInt, Default: "8", HasDefault: true,
+		Name: "num.io.threads", Type: kmsg.ConfigTypeInt, Default: "8", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The number of threads that the server uses for processing requests, which may include disk I/O",
 	},
 	{
-		Name: "num.network.threads", Type: kmsg.ConfigTypeInt, Default: "3", HasDefault: true,
+		Name: "num.network.threads", Type: kmsg.ConfigTypeInt, Default: "3", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The number of threads that the server uses for receiving requests from the network and sending responses to the network. Noted: each listener (except for controller listener) creates its own thread pool.",
 	},
 	{
-		Name: "num.partitions", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "num.partitions", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The default number of log partitions per topic. This configuration affects the following paths:<ul>  <li>1. Auto topic creation</li>  <li>2. Internal streams topic creation</li>  <li>3. Topic creation via <code>AdminClient#createTopics</code> when the number of partition is set to -1</li></ul><p>For (1), the value from the broker configuration is used only when it is explicitly set. If it is not explicitly configured on the broker, the value from the controller configuration is used.<br/>For (2) and (3), the value from the controller configuration is always used.</p>",
 	},
 	{
-		Name: "num.recovery.threads.per.data.dir", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true,
+		Name: "num.recovery.threads.per.data.dir", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The number of threads per data directory to be used for log recovery at startup and flushing at shutdown",
 	},
 	{
@@ -754,7 +754,7 @@ var brokerKeys = []Key{
 		Doc: "The number of threads that can move replicas between log directories, which may include disk I/O. The default value is equal to the number of directories specified in the <code>log.dir</code> or <code>log.dirs</code> configuration property.",
 	},
 	{
-		Name: "num.replica.fetchers", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true,
+		Name: "num.replica.fetchers", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]",
 		Doc: "Number of fetcher threads used to replicate records from each source broker. The total number of fetchers on each broker is bound by <code>num.replica.fetchers</code> multiplied by the number of brokers in the cluster.Increasing this value can increase the degree of I/O parallelism in the follower and leader broker at the cost of higher CPU and memory utilization.",
 	},
 	{
@@ -762,19 +762,19 @@ var brokerKeys = []Key{
 		Doc: "The maximum size for a metadata entry associated with an offset commit.",
 	},
 	{
-		Name: "offsets.commit.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "offsets.commit.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Offset commit will be delayed until all replicas for the offsets topic receive the commit or this timeout is reached. This is similar to the producer request timeout. This is applied to all the writes made by the coordinator.",
 	},
 	{
-		Name: "offsets.load.buffer.size", Type: kmsg.ConfigTypeInt, Default: "5242880", HasDefault: true, ReadOnly: true,
+		Name: "offsets.load.buffer.size", Type: kmsg.ConfigTypeInt, Default: "5242880", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Batch size for reading from the offsets segments when loading group metadata  into the cache (soft-limit, overridden if records are too large).",
 	},
 	{
-		Name: "offsets.retention.check.interval.ms", Type: kmsg.ConfigTypeLong, Default: "600000", HasDefault: true, ReadOnly: true,
+		Name: "offsets.retention.check.interval.ms", Type: kmsg.ConfigTypeLong, Default: "600000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Frequency at which to check for stale offsets",
 	},
 	{
-		Name: "offsets.retention.minutes", Type: kmsg.ConfigTypeInt, Default: "10080", HasDefault: true, ReadOnly: true,
+		Name: "offsets.retention.minutes", Type: kmsg.ConfigTypeInt, Default: "10080", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "For subscribed consumers, committed offset of a specific partition will be expired and discarded when 1) this retention period has elapsed after the consumer group loses all its consumers (i.e. becomes empty); 2) this retention period has elapsed since the last time an offset is committed for the partition and the group is no longer subscribed to the corresponding topic. For standalone consumers (using manual assignment), offsets will be expired after this retention period has elapsed since the time of last commit. Note that when a group is deleted via the delete-group request, its committed offsets will also be deleted without extra retention period; also when a topic is deleted via the delete-topic request, upon propagated metadata update any group's committed offsets for that topic will also be deleted without extra retention period.",
 	},
 	{
@@ -782,15 +782,15 @@ var brokerKeys = []Key{
 		Doc: "Compression codec for the offsets topic - compression may be used to achieve \"atomic\" commits.",
 	},
 	{
-		Name: "offsets.topic.num.partitions", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, ReadOnly: true,
+		Name: "offsets.topic.num.partitions", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of partitions for the offset commit topic (should not change after deployment).",
 	},
 	{
-		Name: "offsets.topic.replication.factor", Type: kmsg.ConfigTypeShort, Default: "3", HasDefault: true, ReadOnly: true,
+		Name: "offsets.topic.replication.factor", Type: kmsg.ConfigTypeShort, Default: "3", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The replication factor for the offsets topic (set higher to ensure availability). Internal topic creation will fail until the cluster size meets this replication factor requirement.",
 	},
 	{
-		Name: "offsets.topic.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, ReadOnly: true,
+		Name: "offsets.topic.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The offsets topic segment bytes should be kept relatively small in order to facilitate faster log compaction and cache loads.",
 	},
 	{
@@ -802,7 +802,7 @@ var brokerKeys = []Key{
 		Doc: "The roles that this process plays: 'broker', 'controller', or 'broker,controller' if it is both. ",
 	},
 	{
-		Name: "producer.id.expiration.ms", Type: kmsg.ConfigTypeInt, Default: "86400000", HasDefault: true,
+		Name: "producer.id.expiration.ms", Type: kmsg.ConfigTypeInt, Default: "86400000", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The time in ms that a topic partition leader will wait before expiring producer IDs. Producer IDs will not expire while a transaction associated to them is still ongoing. Note that producer IDs may expire sooner if the last write from the producer ID is deleted due to the topic's retention settings. Setting this value the same or higher than <code>delivery.timeout.ms</code> can help prevent expiration during retries and protect against message duplication, but the default should be reasonable for most use cases.",
 	},
 	{
@@ -814,75 +814,75 @@ var brokerKeys = []Key{
 		Doc: "The number of queued bytes allowed before no more requests are read",
 	},
 	{
-		Name: "queued.max.requests", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true, ReadOnly: true,
+		Name: "queued.max.requests", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of queued requests allowed for data-plane, before blocking the network threads",
 	},
 	{
-		Name: "quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, ReadOnly: true,
+		Name: "quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of samples to retain in memory for client quotas",
 	},
 	{
-		Name: "quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The time span of each sample for client quotas",
 	},
 	{
-		Name: "remote.fetch.max.wait.ms", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true,
+		Name: "remote.fetch.max.wait.ms", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The maximum amount of time the server will wait before answering the fetch request containing remote fetch partitions. It's important to be aware that the request will only be responded after all remote partitions have been successfully fetched, have failed, or this timeout is exceeded.",
 	},
 	{
-		Name: "remote.list.offsets.request.timeout.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true,
+		Name: "remote.list.offsets.request.timeout.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The maximum amount of time the server will wait for the remote list offsets request to complete.",
 	},
 	{
-		Name: "remote.log.index.file.cache.total.size.bytes", Type: kmsg.ConfigTypeLong, Default: "1073741824", HasDefault: true,
+		Name: "remote.log.index.file.cache.total.size.bytes", Type: kmsg.ConfigTypeLong, Default: "1073741824", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The total size of the space allocated to store index files fetched from remote storage in the local storage.",
 	},
 	{
-		Name: "remote.log.manager.copier.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true,
+		Name: "remote.log.manager.copier.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, Bounds: "[1,...]",
 		Doc: "Size of the thread pool used in scheduling tasks to copy segments.",
 	},
 	{
-		Name: "remote.log.manager.copy.max.bytes.per.second", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true,
+		Name: "remote.log.manager.copy.max.bytes.per.second", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The maximum number of bytes that can be copied from local storage to remote storage per second. This is a global limit for all the partitions that are being copied from local storage to remote storage. The default value is Long.MAX_VALUE, which means there is no limit on the number of bytes that can be copied per second.",
 	},
 	{
-		Name: "remote.log.manager.copy.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.manager.copy.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of samples to retain in memory for remote copy quota management. The default value is 11, which means there are 10 whole windows + 1 current window.",
 	},
 	{
-		Name: "remote.log.manager.copy.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.manager.copy.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The time span of each sample for remote copy quota management. The default value is 1 second.",
 	},
 	{
-		Name: "remote.log.manager.expiration.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true,
+		Name: "remote.log.manager.expiration.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, Bounds: "[1,...]",
 		Doc: "Size of the thread pool used in scheduling tasks to clean up the expired remote log segments.",
 	},
 	{
-		Name: "remote.log.manager.fetch.max.bytes.per.second", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true,
+		Name: "remote.log.manager.fetch.max.bytes.per.second", Type: kmsg.ConfigTypeLong, Default: "9223372036854775807", HasDefault: true, Bounds: "[1,...]",
 		Doc: "The maximum number of bytes that can be fetched from remote storage to local storage per second. This is a global limit for all the partitions that are being fetched from remote storage to local storage. The default value is Long.MAX_VALUE, which means there is no limit on the number of bytes that can be fetched per second.",
 	},
 	{
-		Name: "remote.log.manager.fetch.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.manager.fetch.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of samples to retain in memory for remote fetch quota management. The default value is 11, which means there are 10 whole windows + 1 current window.",
 	},
 	{
-		Name: "remote.log.manager.fetch.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.manager.fetch.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The time span of each sample for remote fetch quota management. The default value is 1 second.",
 	},
 	{
-		Name: "remote.log.manager.follower.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true,
+		Name: "remote.log.manager.follower.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[1,...]",
 		Doc: "Size of the thread pool used in scheduling follower tasks to read the highest-uploaded remote-offset for follower partitions.",
 	},
 	{
-		Name: "remote.log.manager.task.interval.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.manager.task.interval.ms", Type: kmsg.ConfigTypeLong, Default: "30000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Interval at which remote log manager runs the scheduled tasks like copy segments, and clean up remote log segments.",
 	},
 	{
-		Name: "remote.log.manager.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.manager.thread.pool.size", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Size of the thread pool used in scheduling follower tasks to read the highest-uploaded remote-offset for follower partitions. This config is deprecated since 4.2, please use <code>remote.log.manager.follower.thread.pool.size</code> instead.",
 	},
 	{
-		Name: "remote.log.metadata.custom.metadata.max.bytes", Type: kmsg.ConfigTypeInt, Default: "128", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.metadata.custom.metadata.max.bytes", Type: kmsg.ConfigTypeInt, Default: "128", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The maximum size of custom metadata in bytes that the broker should accept from a remote storage plugin. If custom  metadata exceeds this limit, the updated segment metadata will not be stored, the copied data will be attempted to delete, and the remote copying task for this topic-partition will stop with an error.",
 	},
 	{
@@ -902,11 +902,11 @@ var brokerKeys = []Key{
 		Doc: "Listener name of the local broker to which it should get connected if needed by RemoteLogMetadataManager implementation.",
 	},
 	{
-		Name: "remote.log.reader.max.pending.tasks", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, ReadOnly: true,
+		Name: "remote.log.reader.max.pending.tasks", Type: kmsg.ConfigTypeInt, Default: "100", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Maximum remote log reader thread pool task queue size. If the task queue is full, fetch requests are served with an error.",
 	},
 	{
-		Name: "remote.log.reader.threads", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true,
+		Name: "remote.log.reader.threads", Type: kmsg.ConfigTypeInt, Default: "10", HasDefault: true, Bounds: "[1,...]",
 		Doc: "Size of the thread pool that is allocated for handling remote log reads.",
 	},
 	{
@@ -926,11 +926,11 @@ var brokerKeys = []Key{
 		Doc: "Whether to enable tiered storage functionality in a broker or not. When it is true broker starts all the services required for the tiered storage functionality.",
 	},
 	{
-		Name: "replica.fetch.backoff.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, ReadOnly: true,
+		Name: "replica.fetch.backoff.ms", Type: kmsg.ConfigTypeInt, Default: "1000", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The amount of time to sleep when fetch partition error occurs.",
 	},
 	{
-		Name: "replica.fetch.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, ReadOnly: true,
+		Name: "replica.fetch.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "The number of bytes of messages to attempt to fetch for each partition. This is not an absolute maximum, if the first record batch in the first non-empty partition of the fetch is larger than this value, the record batch will still be returned to ensure that progress can be made. The maximum record batch size accepted by the broker is defined via <code>message.max.bytes</code> (broker config) or <code>max.message.bytes</code> (topic config).",
 	},
 	{
@@ -938,7 +938,7 @@ var brokerKeys = []Key{
 		Doc: "Minimum bytes expected for each fetch response. If not enough bytes, wait up to <code>replica.fetch.wait.max.ms</code> (broker config). Even if the total data available in the broker exceeds replica.fetch.min.bytes, the actual returned size may still be less than this value due to per-partition limits replica.fetch.max.bytes and max returned limits replica.fetch.response.max.bytes",
 	},
 	{
-		Name: "replica.fetch.response.max.bytes", Type: kmsg.ConfigTypeInt, Default: "10485760", HasDefault: true, ReadOnly: true,
+		Name: "replica.fetch.response.max.bytes", Type: kmsg.ConfigTypeInt, Default: "10485760", HasDefault: true, Bounds: "[0,...]", ReadOnly: true,
 		Doc: "Maximum bytes expected for the entire fetch response. Records are fetched in batches, and if the first record batch in the first non-empty partition of the fetch is larger than this value, the record batch will still be returned to ensure that progress can be made. As such, this is not an absolute maximum. The maximum record batch size accepted by the broker is defined via <code>message.max.bytes</code> (broker config) or <code>max.message.bytes</code> (topic config).",
 	},
 	{
@@ -966,11 +966,11 @@ var brokerKeys = []Key{
 		Doc: "The socket timeout for network requests. Its value should be at least replica.fetch.wait.max.ms",
 	},
 	{
-		Name: "replication.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, ReadOnly: true,
+		Name: "replication.quota.window.num", Type: kmsg.ConfigTypeInt, Default: "11", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of samples to retain in memory for replication quotas",
 	},
 	{
-		Name: "replication.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "replication.quota.window.size.seconds", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The time span of each sample for replication quotas",
 	},
 	{
@@ -1078,7 +1078,7 @@ var brokerKeys = []Key{
 		Doc: "<p>The JWT <code>aud</code> (Audience) claim which will be included in the  client JWT assertion created locally.</p><p><em>Note</em>: If a value for <code>sasl.oauthbearer.assertion.file</code> is provided, this configuration will be ignored.</p>",
 	},
 	{
-		Name: "sasl.oauthbearer.assertion.claim.exp.seconds", Type: kmsg.ConfigTypeInt, Default: "300", HasDefault: true, ReadOnly: true,
+		Name: "sasl.oauthbearer.assertion.claim.exp.seconds", Type: kmsg.ConfigTypeInt, Default: "300", HasDefault: true, Bounds: "[0,...,86400]", ReadOnly: true,
 		Doc: "<p>The number of seconds <em>in the future</em> for which the JWT is valid. The value is used to determine the JWT <code>exp</code> (Expiration) claim based on the current system time when the JWT is created.</p><p>The formula to generate the <code>exp</code> claim is very simple:</p><pre>Let:\n\n  x = the current timestamp in seconds, on client\n  y = the value of this configuration\n\nThen:\n\n  exp = x + y\n</pre><p><em>Note</em>: If a value for <code>sasl.oauthbearer.assertion.file</code> is provided, this configuration will be ignored.</p>",
 	},
 	{
@@ -1090,7 +1090,7 @@ var brokerKeys = []Key{
 		Doc: "<p>Flag that determines if the JWT assertion should generate a unique ID for the JWT and include it in the <code>jti</code> (JWT ID) claim.</p><p><em>Note</em>: If a value for <code>sasl.oauthbearer.assertion.file</code> is provided, this configuration will be ignored.</p>",
 	},
 	{
-		Name: "sasl.oauthbearer.assertion.claim.nbf.seconds", Type: kmsg.ConfigTypeInt, Default: "60", HasDefault: true, ReadOnly: true,
+		Name: "sasl.oauthbearer.assertion.claim.nbf.seconds", Type: kmsg.ConfigTypeInt, Default: "60", HasDefault: true, Bounds: "[0,...,3600]", ReadOnly: true,
 		Doc: "<p>The number of seconds <em>in the past</em> from which the JWT is valid. The value is used to determine the JWT <code>nbf</code> (Not Before) claim based on the current system time when the JWT is created.</p><p>The formula to generate the <code>nbf</code> claim is very simple:</p><pre>Let:\n\n  x = the current timestamp in seconds, on client\n  y = the value of this configuration\n\nThen:\n\n  nbf = x - y\n</pre><p><em>Note</em>: If a value for <code>sasl.oauthbearer.assertion.file</code> is provided, this configuration will be ignored.</p>",
 	},
 	{
@@ -1190,19 +1190,19 @@ var brokerKeys = []Key{
 		Doc: "A list of configurable creator classes each returning a provider implementing security algorithms. These classes should implement the <code>org.apache.kafka.common.security.auth.SecurityProviderCreator</code> interface.",
 	},
 	{
-		Name: "share.coordinator.append.linger.ms", Type: kmsg.ConfigTypeInt, Default: "-1", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.append.linger.ms", Type: kmsg.ConfigTypeInt, Default: "-1", HasDefault: true, Bounds: "[-1,...]", ReadOnly: true,
 		Doc: "The duration in milliseconds that the share coordinator will wait for writes to accumulate before flushing them to disk. Set to -1 for an adaptive linger time that minimizes latency based on the workload.",
 	},
 	{
-		Name: "share.coordinator.cached.buffer.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048588", HasDefault: true,
+		Name: "share.coordinator.cached.buffer.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048588", HasDefault: true, Bounds: "[524288,...]",
 		Doc: "The maximum buffer size that the ShareCoordinator will retain for reuse. Note: Setting this larger than the maximum message size is not recommended. In this case, every write buffer will be eligible for recycling, which renders this configuration ineffective as a size limit.",
 	},
 	{
-		Name: "share.coordinator.load.buffer.size", Type: kmsg.ConfigTypeInt, Default: "5242880", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.load.buffer.size", Type: kmsg.ConfigTypeInt, Default: "5242880", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Batch size for reading from the share-group state topic when loading state information into the cache (soft-limit, overridden if records are too large).",
 	},
 	{
-		Name: "share.coordinator.snapshot.update.records.per.snapshot", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.snapshot.update.records.per.snapshot", Type: kmsg.ConfigTypeInt, Default: "500", HasDefault: true, Bounds: "[0,...,500]", ReadOnly: true,
 		Doc: "The number of update records the share coordinator writes between snapshot records.",
 	},
 	{
@@ -1210,27 +1210,27 @@ var brokerKeys = []Key{
 		Doc: "Compression codec for the share-group state topic.",
 	},
 	{
-		Name: "share.coordinator.state.topic.min.isr", Type: kmsg.ConfigTypeShort, Default: "2", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.state.topic.min.isr", Type: kmsg.ConfigTypeShort, Default: "2", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Overridden min.insync.replicas for the share-group state topic.",
 	},
 	{
-		Name: "share.coordinator.state.topic.num.partitions", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.state.topic.num.partitions", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of partitions for the share-group state topic (should not change after deployment).",
 	},
 	{
-		Name: "share.coordinator.state.topic.replication.factor", Type: kmsg.ConfigTypeShort, Default: "3", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.state.topic.replication.factor", Type: kmsg.ConfigTypeShort, Default: "3", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Replication factor for the share-group state topic. Topic creation will fail until the cluster size meets this replication factor requirement.",
 	},
 	{
-		Name: "share.coordinator.state.topic.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.state.topic.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The log segment size for the share-group state topic.",
 	},
 	{
-		Name: "share.coordinator.threads", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.threads", Type: kmsg.ConfigTypeInt, Default: "1", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of threads used by the share coordinator.",
 	},
 	{
-		Name: "share.coordinator.write.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, ReadOnly: true,
+		Name: "share.coordinator.write.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "5000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The duration in milliseconds that the share coordinator will wait for all replicas of the share-group state topic to receive a write.",
 	},
 	{
@@ -1246,7 +1246,7 @@ var brokerKeys = []Key{
 		Doc: "The amount of time the client will wait for the socket connection to be established. If the connection is not built before the timeout elapses, clients will close the socket channel. This value is the initial backoff value and will increase exponentially for each consecutive connection failure, up to the <code>socket.connection.setup.timeout.max.ms</code> value.",
 	},
 	{
-		Name: "socket.listen.backlog.size", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, ReadOnly: true,
+		Name: "socket.listen.backlog.size", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum number of pending connections on the socket. In Linux, you may also need to configure <code>somaxconn</code> and <code>tcp_max_syn_backlog</code> kernel parameters accordingly to make the configuration takes effect.",
 	},
 	{
@@ -1254,7 +1254,7 @@ var brokerKeys = []Key{
 		Doc: "The SO_RCVBUF buffer of the socket server sockets. If the value is -1, the OS default will be used.",
 	},
 	{
-		Name: "socket.request.max.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, ReadOnly: true,
+		Name: "socket.request.max.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum number of bytes in a socket request",
 	},
 	{
@@ -1354,15 +1354,15 @@ var brokerKeys = []Key{
 		Doc: "The file format of the trust store file. The values currently supported by the default <code>ssl.engine.factory.class</code> are [JKS, PKCS12, PEM].",
 	},
 	{
-		Name: "telemetry.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, ReadOnly: true,
+		Name: "telemetry.max.bytes", Type: kmsg.ConfigTypeInt, Default: "1048576", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum size (after compression if compression is used) of telemetry metrics pushed from a client to the broker. The default value is 1048576 (1 MB).",
 	},
 	{
-		Name: "transaction.abort.timed.out.transaction.cleanup.interval.ms", Type: kmsg.ConfigTypeInt, Default: "10000", HasDefault: true, ReadOnly: true,
+		Name: "transaction.abort.timed.out.transaction.cleanup.interval.ms", Type: kmsg.ConfigTypeInt, Default: "10000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The interval at which to rollback transactions that have timed out",
 	},
 	{
-		Name: "transaction.max.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "900000", HasDefault: true, ReadOnly: true,
+		Name: "transaction.max.timeout.ms", Type: kmsg.ConfigTypeInt, Default: "900000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The maximum allowed timeout for transactions. If a client’s requested transaction time exceed this, then the broker will return an error in InitProducerIdRequest. This prevents a client from too large of a timeout, which can stall consumers reading from topics included in the transaction.",
 	},
 	{
@@ -1370,27 +1370,27 @@ var brokerKeys = []Key{
 		Doc: "Enable verification that checks that the partition has been added to the transaction before writing transactional records to the partition",
 	},
 	{
-		Name: "transaction.remove.expired.transaction.cleanup.interval.ms", Type: kmsg.ConfigTypeInt, Default: "3600000", HasDefault: true, ReadOnly: true,
+		Name: "transaction.remove.expired.transaction.cleanup.interval.ms", Type: kmsg.ConfigTypeInt, Default: "3600000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The interval at which to remove transactions that have expired due to <code>transactional.id.expiration.ms</code> passing",
 	},
 	{
-		Name: "transaction.state.log.load.buffer.size", Type: kmsg.ConfigTypeInt, Default: "5242880", HasDefault: true, ReadOnly: true,
+		Name: "transaction.state.log.load.buffer.size", Type: kmsg.ConfigTypeInt, Default: "5242880", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "Batch size for reading from the transaction log segments when loading producer ids and transactions into the cache (soft-limit, overridden if records are too large).",
 	},
 	{
-		Name: "transaction.state.log.min.isr", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, ReadOnly: true,
+		Name: "transaction.state.log.min.isr", Type: kmsg.ConfigTypeInt, Default: "2", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The minimum number of replicas that must acknowledge a write to transaction topic in order to be considered successful.",
 	},
 	{
-		Name: "transaction.state.log.num.partitions", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, ReadOnly: true,
+		Name: "transaction.state.log.num.partitions", Type: kmsg.ConfigTypeInt, Default: "50", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The number of partitions for the transaction topic (should not change after deployment).",
 	},
 	{
-		Name: "transaction.state.log.replication.factor", Type: kmsg.ConfigTypeShort, Default: "3", HasDefault: true, ReadOnly: true,
+		Name: "transaction.state.log.replication.factor", Type: kmsg.ConfigTypeShort, Default: "3", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The replication factor for the transaction topic (set higher to ensure availability). Internal topic creation will fail until the cluster size meets this replication factor requirement.",
 	},
 	{
-		Name: "transaction.state.log.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, ReadOnly: true,
+		Name: "transaction.state.log.segment.bytes", Type: kmsg.ConfigTypeInt, Default: "104857600", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The transaction topic segment bytes should be kept relatively small in order to facilitate faster log compaction and cache loads",
 	},
 	{
@@ -1398,7 +1398,7 @@ var brokerKeys = []Key{
 		Doc: "Allow participation in Two-Phase Commit (2PC) transactions with an external transaction coordinator",
 	},
 	{
-		Name: "transactional.id.expiration.ms", Type: kmsg.ConfigTypeInt, Default: "604800000", HasDefault: true, ReadOnly: true,
+		Name: "transactional.id.expiration.ms", Type: kmsg.ConfigTypeInt, Default: "604800000", HasDefault: true, Bounds: "[1,...]", ReadOnly: true,
 		Doc: "The time in ms that the transaction coordinator will wait without receiving any transaction status updates for the current transaction before expiring its transactional id. Transactional IDs will not expire while a the transaction is still ongoing.",
 	},
 	{

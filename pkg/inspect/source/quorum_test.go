@@ -3,6 +3,7 @@ package source_test
 import (
 	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -116,16 +117,18 @@ func TestQuorumSecondLook(t *testing.T) {
 		q, _ := s.Quorum.Get()
 		return q.State(&q.Voters[1])
 	}
-	done := make(chan inspect.VoterState, 1)
-	go func() { done <- state() }()
-	if err := c.Await(t.Context(), kmsg.DescribeQuorum, 1); err != nil {
-		t.Fatal(err)
-	}
-	c.Change(func(m *fakekafka.Model) {
-		v := m.Quorum.Voter(102)
-		v.LastFetchMs, v.LastCaughtUpMs, v.LEO = m.Quorum.ClockMs, m.Quorum.ClockMs, 1000
+	var asked atomic.Int32
+	c.Intercept(func(_ int32, req kmsg.Request) (kmsg.Response, bool) {
+		// It has fetched by the time of the second look, and not before the first is answered.
+		if _, ok := req.(*kmsg.DescribeQuorumRequest); ok && asked.Add(1) == 2 {
+			c.Change(func(m *fakekafka.Model) {
+				v := m.Quorum.Voter(102)
+				v.LastFetchMs, v.LastCaughtUpMs, v.LEO = m.Quorum.ClockMs, m.Quorum.ClockMs, 1000
+			})
+		}
+		return nil, false
 	})
-	if got := <-done; got != inspect.VoterOK || c.Count(kmsg.DescribeQuorum) != 2 {
+	if got := state(); got != inspect.VoterOK || c.Count(kmsg.DescribeQuorum) != 2 {
 		t.Errorf("state = %s after %d requests, want ok after 2", got, c.Count(kmsg.DescribeQuorum))
 	}
 	c.Change(func(m *fakekafka.Model) { m.Quorum.Voter(102).LastFetchMs = -1 })

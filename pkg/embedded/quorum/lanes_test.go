@@ -39,13 +39,15 @@ func TestLanesBesideSteps(t *testing.T) {
 		w.orders = nil
 	}
 	sent := 0
-	deadline := time.After(time.Minute)
-	for len(w.replies) < 1000 || sent < 1000 {
+	hang := time.After(5 * time.Minute)
+	// A lane may be behind the other: what the snapshots' has done comes in its own time.
+	cut := func() bool { return w.n.logStart > 0 && !w.n.newestSnapshot().bootstrap() }
+	for w.stopped == nil && (len(w.replies) < 1000 || sent < 1000 || !cut()) {
 		select {
 		case r := <-ran:
 			w.step(r)
-		case <-deadline:
-			t.Fatalf("%d of %d answered", len(w.replies), sent)
+		case <-hang:
+			t.Fatalf("%d of %d answered, log starts at %d, newest snapshot %+v", len(w.replies), sent, w.n.logStart, w.n.newestSnapshot())
 		default:
 			if sent >= 1000 {
 				time.Sleep(time.Millisecond)
@@ -72,7 +74,7 @@ func TestLanesBesideSteps(t *testing.T) {
 		}
 		hand()
 	}
-	if w.stopped != nil || w.n.logStart == 0 || w.n.newestSnapshot().bootstrap() {
-		t.Fatalf("stopped %v, log starts at %d, newest snapshot %+v", w.stopped, w.n.logStart, w.n.newestSnapshot())
+	if w.stopped != nil {
+		t.Fatalf("stopped: %v", w.stopped)
 	}
 }

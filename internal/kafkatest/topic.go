@@ -10,11 +10,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// adminTimeout bounds one change to the cluster and its spread to all brokers.
-const adminTimeout = 20 * time.Second
+// adminTimeout bounds one change to the cluster and its spread to all brokers, on
+// a machine that may be busy.
+const adminTimeout = time.Minute
 
 // CreateTopic creates a topic with the given replicas for each partition, and
-// waits until every broker that runs knows its leaders.
+// waits until every broker that runs knows its leaders and they know it themselves.
 func (c *Cluster) CreateTopic(tb testing.TB, name string, assignment [][]int32, configs map[string]string) {
 	tb.Helper()
 	ctx, cancel := bound(tb, adminTimeout)
@@ -62,9 +63,10 @@ func (c *Cluster) createTopic(ctx context.Context, name string, assignment [][]i
 		}
 	}
 	return poll(ctx, func() error {
+		var partitions []Partition
 		for _, id := range c.runningBrokers() {
-			partitions, err := c.partitions(ctx, id, name)
-			if err != nil {
+			var err error
+			if partitions, err = c.partitions(ctx, id, name); err != nil {
 				return err
 			}
 			leaderless := func(p Partition) bool { return p.Leader < 0 }
@@ -72,8 +74,37 @@ func (c *Cluster) createTopic(ctx context.Context, name string, assignment [][]i
 				return fmt.Errorf("create topic %s: broker %d does not know all %d leaders", name, id, len(assignment))
 			}
 		}
-		return nil
+		return c.lead(ctx, name, partitions)
 	})
+}
+
+// lead returns an error unless each partition's leader serves it. A broker tells in
+// its metadata that it leads before it does, and refuses what it is asked meanwhile:
+// NOT_LEADER_OR_FOLLOWER.
+func (c *Cluster) lead(ctx context.Context, topic string, partitions []Partition) error {
+	byLeader := map[int32][]kmsg.ListOffsetsRequestTopicPartition{}
+	for _, p := range partitions {
+		asked := kmsg.NewListOffsetsRequestTopicPartition()
+		asked.Partition, asked.Timestamp = p.Partition, -1 // the latest
+		byLeader[p.Leader] = append(byLeader[p.Leader], asked)
+	}
+	for id, asked := range byLeader {
+		req := kmsg.NewPtrListOffsetsRequest()
+		req.ReplicaID = -1
+		req.Topics = []kmsg.ListOffsetsRequestTopic{{Topic: topic, Partitions: asked}}
+		resp, err := ask[*kmsg.ListOffsetsResponse](ctx, c, id, req)
+		if err != nil {
+			return err
+		}
+		for _, t := range resp.Topics {
+			for _, p := range t.Partitions {
+				if err := kafkaError(fmt.Sprintf("%s-%d at its leader, broker %d", topic, p.Partition, id), p.ErrorCode, nil); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // A Partition is what a broker's metadata says about one.

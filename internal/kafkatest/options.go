@@ -61,7 +61,7 @@ type Options struct {
 	HeapMB int
 
 	// StartTimeout bounds the time from first process to all brokers
-	// unfenced; default 60 s. Waiting for another process's cluster to end
+	// unfenced; default 3 minutes. Waiting for another process's cluster to end
 	// does not count.
 	StartTimeout time.Duration
 }
@@ -81,7 +81,7 @@ func (o Options) withDefaults() Options {
 		o.Version = DefaultVersion
 	}
 	if o.StartTimeout == 0 {
-		o.StartTimeout = time.Minute
+		o.StartTimeout = 3 * time.Minute // of a machine that has much else to do
 	}
 	return o
 }

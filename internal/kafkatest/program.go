@@ -2,15 +2,22 @@ package kafkatest
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"testing"
+	"time"
 )
+
+// programTimeout bounds a program, so that one that hangs does not cost the time of
+// all tests. The longest takes half a minute on a quiet machine.
+const programTimeout = 8 * time.Minute
 
 // Program returns a command that runs one Java source file with the jars of that
 // version of Kafka on its class path, to ask Kafka's own classes what they do.
 // It skips tb where that is impossible, as Need does; nothing is compiled ahead,
-// but the Java needs its compiler, which Debian's runtime has without a JDK.
+// but the Java needs its compiler, which Debian's runtime has without a JDK. It is
+// killed after eight minutes.
 func Program(tb testing.TB, version, file string, args ...string) *exec.Cmd {
 	tb.Helper()
 	in := need(tb, version)
@@ -34,5 +41,9 @@ func Program(tb testing.TB, version, file string, args ...string) *exec.Cmd {
 		tb.Fatal(err)
 	}
 	flags := []string{"-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-cp", classpath, file}
-	return exec.CommandContext(tb.Context(), java, append(flags, args...)...)
+	ctx, cancel := context.WithTimeout(tb.Context(), programTimeout)
+	tb.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, java, append(flags, args...)...)
+	cmd.WaitDelay = 10 * time.Second // for what holds its output when it is killed
+	return cmd
 }

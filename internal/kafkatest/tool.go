@@ -27,8 +27,10 @@ const (
 
 // Tool runs one of Kafka's own tools. A tool that ran and exited with another
 // status than 0 is no error; one that could not run, or did not end before
-// ctx, is.
+// ctx or within eight minutes, is.
 func (c *Cluster) Tool(ctx context.Context, class string, args ...string) (stdout, stderr string, exit int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, programTimeout)
+	defer cancel()
 	cmd := c.ToolCommand(ctx, class, args...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

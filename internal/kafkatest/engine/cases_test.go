@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strings"
 	"testing"
 
@@ -21,7 +20,7 @@ func TestCompressed(t *testing.T) {
 	c := cluster.Get(t)
 	c.CreateTopic(t, "compressed", c.Spread(4, 3), nil)
 	for partition, codec := range []string{"gzip", "snappy", "lz4", "zstd"} {
-		cmd := exec.CommandContext(t.Context(), "kcat", "-P", "-b", c.BootstrapServer(), "-t", "compressed", "-p", fmt.Sprint(partition), "-z", codec)
+		cmd := kcatAlone(t, "-P", "-b", c.BootstrapServer(), "-t", "compressed", "-p", fmt.Sprint(partition), "-z", codec)
 		cmd.Stdin = strings.NewReader(strings.Repeat("a", 20_000))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("kcat -z %s: %v\n%s", codec, err, out)
@@ -99,7 +98,7 @@ func TestInsideABatch(t *testing.T) {
 		if diff := cmp.Diff(want, readFrom(t, c, "inside", from, len(want))); diff != "" {
 			t.Errorf("franz-go from %d: -want +got:\n%s", from, diff)
 		}
-		out, err := exec.CommandContext(t.Context(), "kcat", "-C", "-b", c.BootstrapServer(), "-t", "inside", "-p", "0",
+		out, err := kcatAlone(t, "-C", "-b", c.BootstrapServer(), "-t", "inside", "-p", "0",
 			"-o", fmt.Sprint(from), "-e", "-q", "-f", "%s\n").Output()
 		if err != nil {
 			t.Fatal(err)

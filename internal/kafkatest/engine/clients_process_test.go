@@ -2,6 +2,7 @@ package engine_test
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -71,6 +72,14 @@ var kcat = client{
 	},
 }
 
+// kcatAlone is a kcat that ends by itself, and is killed where it does not.
+func kcatAlone(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), soon)
+	t.Cleanup(cancel)
+	return exec.CommandContext(ctx, "kcat", args...)
+}
+
 // needKcat skips the test where there is no kcat; make deps brings it.
 func needKcat(t *testing.T) {
 	t.Helper()
@@ -83,7 +92,7 @@ func needKcat(t *testing.T) {
 }
 
 // talk runs a command until stop is closed: then its input ends, and a member of kcat's
-// is interrupted; soon after that it is killed. say is what it gets to read, hear what
+// is interrupted; a minute after that it is killed. say is what it gets to read, hear what
 // it prints.
 func talk(cmd *exec.Cmd, stop <-chan struct{}, say func(i int) string, hear func(line string) error) error {
 	in, err := cmd.StdinPipe()
@@ -118,7 +127,7 @@ func talk(cmd *exec.Cmd, stop <-chan struct{}, say func(i int) string, hear func
 		}
 		select {
 		case <-ended:
-		case <-time.After(soon):
+		case <-time.After(grace):
 			overdue.Store(true)
 			_ = cmd.Process.Kill()
 		}

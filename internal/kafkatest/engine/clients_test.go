@@ -40,7 +40,10 @@ func engineOrKafka() kafkatest.Engine {
 func TestMain(m *testing.M) { os.Exit(cluster.Main(m)) }
 
 const (
-	soon = 60 * time.Second
+	// soon is how long a state may take to come about on a busy machine.
+	soon = 3 * time.Minute
+	// grace is what a program that shall end has for it.
+	grace = time.Minute
 	// pace is the time between two records of a producer.
 	pace = 4 * time.Millisecond
 )

@@ -70,7 +70,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 				create(t, cl, "orders", 3, 3)
 				w := startWorkload(t, cl, "orders")
 				w.goOn(20)
-				close(w.stop)
+				w.stop()
 				<-w.ended
 				tt.do(t, c)
 				cl.Close()
@@ -81,7 +81,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 				t.Logf("closed in %v", time.Since(began))
 				// A goroutine that has said that it is done has yet to return, and the client's
 				// sockets end in their own time.
-				for until := time.Now().Add(10 * time.Second); time.Now().Before(until); time.Sleep(time.Millisecond) {
+				for until := time.Now().Add(time.Minute); time.Now().Before(until); time.Sleep(time.Millisecond) {
 					if len(goroutines()) == 0 && len(openFiles()) <= len(before) {
 						break
 					}

@@ -105,8 +105,15 @@ func TestMinISROfTheFile(t *testing.T) {
 	c.Broker(2).Kill()
 	c.Broker(3).Kill()
 	partition(t, cl, "orders", 0, func(p kmsg.MetadataResponseTopicPartition) bool { return led(p) && len(p.ISR) == 1 })
-	got := cl.ProduceSync(within(t), &kgo.Record{Value: []byte("refused")}).FirstErr()
-	if !errors.Is(got, kerr.NotEnoughReplicas) {
-		t.Errorf("with one replica in sync: got %v, want %v", got, kerr.NotEnoughReplicas)
+	for ctx := within(t); ; {
+		got := cl.ProduceSync(ctx, &kgo.Record{Value: []byte("refused")}).FirstErr()
+		// A busy machine may lose a broker of so short a session, for a while.
+		if ctx.Err() == nil && kerr.IsRetriable(got) && !errors.Is(got, kerr.NotEnoughReplicas) {
+			continue
+		}
+		if !errors.Is(got, kerr.NotEnoughReplicas) {
+			t.Errorf("with one replica in sync: got %v, want %v", got, kerr.NotEnoughReplicas)
+		}
+		return
 	}
 }

@@ -27,6 +27,7 @@ func Example() {
 		kgo.DefaultProduceTopic("greetings"),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.MetadataMinAge(10*time.Millisecond),
+		kgo.UnknownTopicRetries(-1), // each broker hears of a topic in its own time
 	)
 	if err != nil {
 		panic(err)
@@ -61,6 +62,7 @@ func ExampleBroker_Kill() {
 		kgo.AllowAutoTopicCreation(),
 		kgo.DefaultProduceTopic("orders"),
 		kgo.MetadataMinAge(10*time.Millisecond),
+		kgo.UnknownTopicRetries(-1), // each broker hears of a topic in its own time
 	)
 	if err != nil {
 		panic(err)

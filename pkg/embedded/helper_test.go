@@ -33,6 +33,9 @@ func client(t *testing.T, c *embedded.Cluster, opts ...kgo.Opt) *kgo.Client {
 		kgo.RequestTimeoutOverhead(2 * time.Second), // of one that is paused
 		kgo.MetadataMinAge(20 * time.Millisecond),
 		kgo.RetryBackoffFn(func(int) time.Duration { return 20 * time.Millisecond }),
+		// Short pauses, so many of them: by default four answers in a row of brokers that have
+		// yet to hear of a topic fail its records, and the twentieth error a request.
+		kgo.UnknownTopicRetries(-1), kgo.RequestRetries(250),
 	}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +96,7 @@ type workload struct {
 	t     *testing.T
 	topic string
 	cl    *kgo.Client
-	stop  chan struct{}
+	stop  func()
 	ended chan struct{}
 
 	mu    sync.Mutex
@@ -101,27 +104,34 @@ type workload struct {
 }
 
 func startWorkload(t *testing.T, cl *kgo.Client, topic string) *workload {
-	w := &workload{t: t, topic: topic, cl: cl, stop: make(chan struct{}), ended: make(chan struct{}), acked: map[string]bool{}}
-	go w.run()
+	w := &workload{t: t, topic: topic, cl: cl, ended: make(chan struct{}), acked: map[string]bool{}}
+	stopped, stop := context.WithCancel(t.Context())
+	w.stop = stop
+	// However long the test goes on, each record has its time: until its end has waited for them.
+	ctx, cancel := context.WithCancel(context.Background())
+	go w.run(ctx, stopped)
+	t.Cleanup(func() { // where the test has failed: nothing is written or said after it
+		cancel()
+		<-w.ended
+	})
 	return w
 }
 
-func (w *workload) run() {
+func (w *workload) run(ctx, stopped context.Context) {
 	defer close(w.ended)
-	ctx, cancel := context.WithTimeout(context.Background(), hang)
-	defer cancel()
 	for i := 0; ; i++ {
 		select {
-		case <-w.stop:
-			if err := w.cl.Flush(ctx); err != nil {
-				w.t.Errorf("flush: %v", err)
-			}
+		case <-stopped.Done():
+			w.flush(ctx)
 			return
 		case <-time.After(time.Millisecond):
 		}
 		r := &kgo.Record{Topic: w.topic, Key: fmt.Append(nil, i), Value: fmt.Append(nil, "value ", i)}
 		w.cl.Produce(ctx, r, func(r *kgo.Record, err error) {
-			if err != nil {
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
 				w.t.Errorf("record %s: %v", r.Key, err)
 				return
 			}
@@ -129,6 +139,14 @@ func (w *workload) run() {
 			defer w.mu.Unlock()
 			w.acked[string(r.Key)] = true
 		})
+	}
+}
+
+func (w *workload) flush(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, hang)
+	defer cancel()
+	if err := w.cl.Flush(ctx); err != nil {
+		w.t.Errorf("flush: %v", err)
 	}
 }
 
@@ -153,7 +171,7 @@ func (w *workload) goOn(n int) {
 // end ends it and looks whether each record is there once.
 func (w *workload) end(c *embedded.Cluster) {
 	w.t.Helper()
-	close(w.stop)
+	w.stop()
 	<-w.ended
 	seen := map[string]int{}
 	cl := client(w.t, c, kgo.ConsumeTopics(w.topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))

@@ -32,7 +32,7 @@ func TestPausedFollower(t *testing.T) {
 
 	t.Run("still in the ISR", func(t *testing.T) {
 		c.ProduceRecords(t, inISR, 0, 100, 1, 100)
-		r := kafkaops(c, "lag "+inISR+" -o json --timeout 3s").want(t, 1)
+		r := kafkaops(c, "lag "+inISR+" -o json --timeout 5s").want(t, 1)
 		if !strings.Contains(r.stderr, "broker 2 ("+c.BrokerAddr(2)+")") {
 			t.Errorf("stderr does not name broker 2: %v", r)
 		}
@@ -42,7 +42,7 @@ func TestPausedFollower(t *testing.T) {
 		}
 		checkFrozen(t, only(t, d), 110, 10)
 		c.ProduceRecords(t, inISR, 0, 50, 1, 100)
-		checkFrozen(t, only(t, lag(t, c, 1, inISR+" --timeout 3s")), 160, 10)
+		checkFrozen(t, only(t, lag(t, c, 1, inISR+" --timeout 5s")), 160, 10)
 
 		p, err := c.Partition(t.Context(), inISR, 0)
 		if err != nil {
@@ -69,7 +69,7 @@ func TestPausedFollower(t *testing.T) {
 				t.Fatalf("broker 2 was fenced too soon for this test: %+v", item)
 			}
 		}
-		item := describe(t, c, 1, "--timeout 3s")
+		item := describe(t, c, 1, "--timeout 5s")
 		equal(t, "verdict", item.Verdict, inspect.LevelAtRisk)
 		equal(t, "brokers", item.Brokers, 4)
 		equal(t, "brokers answering", item.BrokersAnswering, 3)
@@ -116,7 +116,9 @@ func checkFrozen(t *testing.T, item *render.LagItem, leo, hw inspect.Offset) {
 // answers are complete, within the time that was given, whatever address the
 // command begins with.
 func TestHungBroker(t *testing.T) {
-	const timeout, atMost = "--timeout 5s", 5500 * time.Millisecond
+	// Within its timeout, and what a busy machine takes beside that; a command that waits for
+	// the hung broker takes until it goes on.
+	const timeout, atMost = "--timeout 5s", 20 * time.Second
 	c := shared.Get(t)
 	createTopic(t, c, "hung", [][]int32{{1, 2, 3}, {2, 3, 1}, {3, 1, 2}, {4, 2, 3}}, minISR(2))
 	for p := range int32(4) {

@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -334,8 +335,12 @@ func makeRefusable(t *testing.T, c *kafkatest.Cluster) {
 		return cl
 	}
 	group := client(kgo.ConsumerGroup("billing"), kgo.ConsumeTopics("orders"), kgo.DisableAutoCommit())
-	group.PollFetches(t.Context())
-	if err := group.CommitUncommittedOffsets(t.Context()); err != nil {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*soon)
+	defer cancel()
+	if err := group.PollFetches(ctx).Err(); err != nil {
+		t.Fatal(err)
+	}
+	if err := group.CommitUncommittedOffsets(ctx); err != nil {
 		t.Fatal(err)
 	}
 	group.LeaveGroup()
@@ -343,7 +348,7 @@ func makeRefusable(t *testing.T, c *kafkatest.Cluster) {
 	if err := writer.BeginTransaction(); err != nil {
 		t.Fatal(err)
 	}
-	if err := writer.ProduceSync(t.Context(), &kgo.Record{Topic: "orders", Value: []byte("x")}).FirstErr(); err != nil {
+	if err := writer.ProduceSync(ctx, &kgo.Record{Topic: "orders", Value: []byte("x")}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}
 	awaitQuietLEO(t, c, "orders", 0, 11)

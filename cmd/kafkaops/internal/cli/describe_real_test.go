@@ -320,7 +320,7 @@ func realConfigs(t *testing.T, c *kafkatest.Cluster) {
 		return *v
 	}
 	var items []item
-	kafkatest.Eventually(t, 10*time.Second, func() error {
+	kafkatest.Eventually(t, time.Minute, func() error {
 		var exit int
 		items, _, exit = document[item](t, c, "describe", "configs", "orders", "--exit-code")
 		stored, disagree := 0, 0
@@ -376,7 +376,7 @@ func awaitNoneStored(t *testing.T, c *kafkatest.Cluster) {
 		Entity, Name string
 		NotApplied   *string
 	}
-	kafkatest.Eventually(t, 10*time.Second, func() error {
+	kafkatest.Eventually(t, time.Minute, func() error {
 		items, _, _ := document[item](t, c, "describe", "configs", "orders")
 		for _, i := range items {
 			if i.NotApplied != nil {
@@ -407,7 +407,7 @@ func realQuorumLoss(t *testing.T, c *kafkatest.Cluster) {
 	first := *items[0].Leader
 	c.Kill(t, first)
 	var second int32
-	kafkatest.Eventually(t, 30*time.Second, func() error {
+	kafkatest.Eventually(t, time.Minute, func() error {
 		items, controller, exit := document[quorumItem](t, c, "describe", "quorum", "--exit-code", "--timeout", "6s")
 		if exit != 3 || controller == nil || *controller == first {
 			return fmt.Errorf("exit %d, controller %v", exit, controller)
@@ -428,7 +428,7 @@ func realQuorumLoss(t *testing.T, c *kafkatest.Cluster) {
 	}
 
 	c.Kill(t, second)
-	kafkatest.Eventually(t, 30*time.Second, func() error {
+	kafkatest.Eventually(t, time.Minute, func() error {
 		stdout, stderr, exit := onReal(t, c, 0, "describe", "--timeout", "6s")
 		if exit != 1 || !strings.Contains(stdout, "verdict\tat-risk") || !strings.Contains(stdout, "no active controller answers") {
 			return fmt.Errorf("two of three killed: exit %d\n%s%s", exit, stdout, stderr)
@@ -438,7 +438,7 @@ func realQuorumLoss(t *testing.T, c *kafkatest.Cluster) {
 	show(t, c, "describe", "quorum")
 	show(t, c, "describe")
 	c.Heal(t)
-	kafkatest.Eventually(t, 30*time.Second, func() error {
+	kafkatest.Eventually(t, time.Minute, func() error {
 		if _, stderr, exit := onReal(t, c, 0, "describe", "quorum", "--exit-code"); exit != 0 {
 			return fmt.Errorf("healed: exit %d\n%s", exit, stderr)
 		}

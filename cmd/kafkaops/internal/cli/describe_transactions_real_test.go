@@ -46,7 +46,7 @@ func realTransactions(t *testing.T, c *kafkatest.Cluster) {
 		Partitions            []partition
 	}
 	var open item
-	kafkatest.Eventually(t, 10*time.Second, func() error {
+	kafkatest.Eventually(t, time.Minute, func() error {
 		items, _, exit := document[item](t, c, "describe", "transactions", "--exit-code")
 		if exit != 0 || len(items) != 1 || len(items[0].Partitions) != 1 || !items[0].Partitions[0].HoldsLSO {
 			return fmt.Errorf("exit %d, %+v; want one that holds one LSO", exit, items)
@@ -90,7 +90,7 @@ func realTransactions(t *testing.T, c *kafkatest.Cluster) {
 	if err := producer.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
 		t.Fatal(err)
 	}
-	kafkatest.Eventually(t, 20*time.Second, func() error {
+	kafkatest.Eventually(t, time.Minute, func() error {
 		if items, _, exit := document[item](t, c, "describe", "transactions"); exit != 0 || len(items) != 0 {
 			return fmt.Errorf("exit %d, %+v; want none", exit, items)
 		}

@@ -100,7 +100,7 @@ func (r *realGroups) client(opts ...kgo.Opt) *kgo.Client {
 }
 
 func (r *realGroups) context() context.Context {
-	ctx, cancel := context.WithTimeout(r.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(r.t.Context(), 2*time.Minute)
 	r.t.Cleanup(cancel)
 	return ctx
 }
@@ -118,7 +118,10 @@ func (r *realGroups) lagGroups(want int, args ...string) []render.GroupItem {
 
 func (r *realGroups) kafkaops(args ...string) (out, notes string, code int) {
 	d := term.NewDouble(0, 0)
-	args = append(args, "-b", r.c.BootstrapServer(), "--timeout", "6s")
+	args = append(args, "-b", r.c.BootstrapServer())
+	if !slices.Contains(args, "--timeout") {
+		args = append(args, "--timeout", "1m") // that no machine is too slow for
+	}
 	code = run(r.t.Context(), args, Env{Terminal: d.Terminal, Getenv: func(string) string { return "" }})
 	return d.Stdout.String(), d.Stderr.String(), code
 }
@@ -127,7 +130,7 @@ func (r *realGroups) kafkaops(args ...string) (out, notes string, code int) {
 // joined is assigned, after a while.
 func (r *realGroups) compare() {
 	r.t.Helper()
-	kafkatest.Eventually(r.t, 60*time.Second, func() error {
+	kafkatest.Eventually(r.t, 2*time.Minute, func() error {
 		items := r.lagGroups(0)
 		if diff := cmp.Diff(r.kafkasRows(), rowsOf(items)); diff != "" {
 			return fmt.Errorf("offsets (-kafka-consumer-groups +kafkaops):\n%s", diff)
@@ -230,12 +233,13 @@ func (r *realGroups) partition(group, name string, flags ...string) render.Group
 // broker is named and the exit code says so.
 func (r *realGroups) hung(id int32) {
 	r.t.Helper()
+	const timeout, atMost = "6s", 30 * time.Second // or it waited for the broker
 	began := time.Now()
-	r.lagGroups(1)
-	if took := time.Since(began); took > 6*time.Second {
-		r.t.Errorf("took %s with a timeout of 6 s", took)
+	r.lagGroups(1, "--timeout", timeout)
+	if took := time.Since(began); took > atMost {
+		r.t.Errorf("took %s with a timeout of %s", took, timeout)
 	}
-	_, notes, _ := r.kafkaops("lag", "groups")
+	_, notes, _ := r.kafkaops("lag", "groups", "--timeout", timeout)
 	if !strings.Contains(notes, fmt.Sprintf("broker %d (%s)", id, r.c.BrokerAddr(id))) {
 		r.t.Errorf("stderr does not name broker %d: %s", id, notes)
 	}
@@ -293,7 +297,7 @@ func (r *realGroups) committed(group string, resp *kmsg.OffsetCommitResponse, er
 // openTransaction writes records that stay uncommitted until the test ends.
 func (r *realGroups) openTransaction(topic string, records int) {
 	r.t.Helper()
-	cl := r.client(kgo.TransactionalID("open"), kgo.TransactionTimeout(2*time.Minute), kgo.DefaultProduceTopic(topic))
+	cl := r.client(kgo.TransactionalID("open"), kgo.TransactionTimeout(10*time.Minute), kgo.DefaultProduceTopic(topic))
 	if err := cl.BeginTransaction(); err != nil {
 		r.t.Fatal(err)
 	}

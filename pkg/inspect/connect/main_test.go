@@ -196,7 +196,7 @@ func (w *world) rewrite(t *testing.T, path, text string) {
 }
 
 // passTimeout is ample for a healthy cluster; one request gets a third.
-const passTimeout = 15 * time.Second
+const passTimeout = time.Minute
 
 // everything makes both clients ask, sarama and kgo.
 const everything = inspect.PartELR | inspect.PartReachable | inspect.PartFenced | inspect.PartLogDirs | inspect.PartOffsets

@@ -222,16 +222,20 @@ func TestSilence(t *testing.T) {
 		phase                  inspect.Phase
 		words                  string
 	}{
-		{"TLS", fakekafka.SilentPort(t), "security.protocol=SSL\n", inspect.PhaseTLS, "no reply to TLS handshake within 0."},
-		{"SASL", fakekafka.SilentPort(t), "security.protocol=SASL_PLAINTEXT\n" + plainLogin, inspect.PhaseSASL, "no reply to SASL PLAIN within 0."},
-		{"request", fakekafka.SilentPort(t), "", inspect.PhaseRequest, "no reply to ApiVersions within 0."},
+		{"TLS", fakekafka.SilentPort(t), "security.protocol=SSL\n", inspect.PhaseTLS, "no reply to TLS handshake within "},
+		{"SASL", fakekafka.SilentPort(t), "security.protocol=SASL_PLAINTEXT\n" + plainLogin, inspect.PhaseSASL, "no reply to SASL PLAIN within "},
+		{"request", fakekafka.SilentPort(t), "", inspect.PhaseRequest, "no reply to ApiVersions within "},
 		{"closed", fakekafka.ClosedPort(t), "security.protocol=SASL_SSL\n" + plainLogin, inspect.PhaseDial, "connection refused"},
 		{"HTTP to SASL", fakekafka.HTTPPort(t), "security.protocol=SASL_PLAINTEXT\n" + plainLogin, inspect.PhaseSASL, "the answer is not Kafka's protocol"},
 		{"HTTP to TLS", fakekafka.HTTPPort(t), "security.protocol=SSL\n", inspect.PhaseTLS, "the listener does not speak TLS"},
 		{"closing to SASL", fakekafka.ClosingPort(t), "security.protocol=SASL_PLAINTEXT\n" + plainLogin, inspect.PhaseSASL, "closed the connection"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			src := newSourceWithin(t, w.properties(t, test.properties), test.addr, 600*time.Millisecond)
+			timeout := passTimeout
+			if strings.HasSuffix(test.words, "within ") {
+				timeout = 3 * time.Second
+			}
+			src := newSourceWithin(t, w.properties(t, test.properties), test.addr, timeout)
 			wantRefusal(t, src, test.phase, test.words)
 		})
 	}

@@ -78,7 +78,7 @@ func TestTransactionsPartly(t *testing.T) {
 		failure string
 		why     string // of the last
 	}{
-		"a coordinator is silent":         {break3: fakekafka.Faults{HangOn: []kmsg.Key{kmsg.ListTransactions}}, failure: "no reply to ListTransactions within 1", why: "not every broker"},
+		"a coordinator is silent":         {break3: fakekafka.Faults{HangOn: []kmsg.Key{kmsg.ListTransactions}}, failure: "no reply to ListTransactions within ", why: "not every broker"},
 		"a broker is down":                {break3: fakekafka.Faults{Refuse: true}, failure: "refused", why: "not every broker"},
 		"producers may not be described":  {deny: []kmsg.Key{kmsg.DescribeProducers}, failure: "grant READ on the topic", why: "was not told"},
 		"transactions may not be listed":  {deny: []kmsg.Key{kmsg.ListTransactions}, why: "no coordinator has it"},

@@ -282,7 +282,7 @@ func onPass(c *fakekafka.Cluster, step func(n int, m *fakekafka.Model)) {
 }
 
 // patience is how long a test waits for what has to come.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // await returns when the brokers have got n requests of a kind.
 func await(t *testing.T, c *fakekafka.Cluster, key kmsg.Key, n int) {
@@ -338,6 +338,7 @@ func (tp *tape) await(t *testing.T, enough func(string) bool) string {
 
 // started is a command that runs beside the test.
 type started struct {
+	t              *testing.T
 	stdout, stderr *tape
 	stop           context.CancelFunc
 	code           chan int
@@ -348,22 +349,30 @@ func (p place) start(t *testing.T, bootstrap, line string) *started {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	d, env := p.double()
-	s := &started{newTape(), newTape(), cancel, make(chan int, 1)}
+	s := &started{t, newTape(), newTape(), cancel, make(chan int, 1)}
 	d.Out, d.Err = s.stdout, s.stderr
 	args := argsOf(line, bootstrap)
-	var wg sync.WaitGroup
-	wg.Go(func() { s.code <- run(ctx, args, env) })
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.code <- run(ctx, args, env)
+	}()
 	t.Cleanup(func() {
 		cancel()
-		wg.Wait()
+		select {
+		case <-ended:
+		case <-time.After(patience):
+			t.Errorf("kafkaops %s goes on after its test", line)
+		}
 	})
 	return s
 }
 
 // interrupt stops the command and returns what it left behind.
 func (s *started) interrupt() ran {
+	s.t.Helper()
 	s.stop()
-	return ran{<-s.code, s.stdout.String(), s.stderr.String()}.unhurried()
+	return s.end(s.t)
 }
 
 // end waits for a command that ends by itself.

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"os"
 	"os/exec"
@@ -19,6 +20,7 @@ import (
 func TestLocal(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/local",
+		Deadline:            time.Now().Add(15 * time.Minute), // then whatever hangs is killed
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,
 		Setup:               localSetup,
@@ -43,23 +45,28 @@ func localSetup(env *testscript.Env) error {
 	vars := env.Vars
 	env.Defer(func() {
 		for _, name := range []string{"default", "mem", "one", "two", "demo"} {
-			cmd := exec.Command(os.Args[0], "cluster", "down", "--name", name)
-			cmd.Env = vars
-			_ = cmd.Run() // where the script has failed, one may be up
+			_, _ = bounded(vars, "cluster", "down", "--name", name) // where the script has failed, one may be up
 		}
-		cmd := exec.Command(os.Args[0], "cluster", "down", "--data", env.WorkDir+"/elsewhere")
-		cmd.Env = vars
-		_ = cmd.Run()
+		_, _ = bounded(vars, "cluster", "down", "--data", env.WorkDir+"/elsewhere")
 	})
 	return nil
 }
 
 // asScript runs kafkaops in a script's environment.
 func asScript(ts *testscript.TestScript, args ...string) ([]byte, error) {
-	cmd := exec.Command(os.Args[0], args...)
+	var vars []string
 	for _, key := range []string{"XDG_RUNTIME_DIR", "XDG_STATE_HOME", asKafkaops, raceOptions} {
-		cmd.Env = append(cmd.Env, key+"="+ts.Getenv(key))
+		vars = append(vars, key+"="+ts.Getenv(key))
 	}
+	return bounded(vars, args...)
+}
+
+// bounded runs kafkaops, and kills it where it hangs.
+func bounded(vars []string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = vars
 	return cmd.Output()
 }
 

@@ -42,7 +42,7 @@ func TestMain(m *testing.M) {
 }
 
 // patience is how long a process may take that has nothing to wait for.
-const patience = time.Minute
+const patience = 2 * time.Minute
 
 // kafkaops is a process of it, with nothing in its environment but env.
 func kafkaops(t *testing.T, line string, env ...string) *exec.Cmd {

@@ -287,8 +287,9 @@ func (o *benchOptions) load(ctx context.Context, conn connect.Config, topic stri
 // bulkLinger is Kafka's default since 4.0 (KIP-1030): it fills batches.
 const bulkLinger = 5 * time.Millisecond
 
-// stopPatience is how long the answers to what was sent may take.
-const stopPatience = 10 * time.Second
+// stopPatience is how long the answers to what was sent may take: thousands of records
+// are on their way, to disks and on machines of any kind.
+const stopPatience = time.Minute
 
 // setDelay makes every link between brokers that slow.
 func setDelay(c *embedded.Cluster, d time.Duration) {

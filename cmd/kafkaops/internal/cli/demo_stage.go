@@ -179,7 +179,7 @@ func (d *demo) kafkaops(ctx context.Context, line string, codes ...int) error {
 }
 
 // bound is how long anything in a demo may take to come about.
-const bound = 20 * time.Second
+const bound = time.Minute
 
 // until asks again and again whether something has come about, at most as long as
 // bound, and returns how long it took.
@@ -268,8 +268,7 @@ func (d *demo) finish(ctx context.Context, p *load.Producer) load.Stats {
 
 // audit reads the topic and tells what became of a producer's acknowledged records.
 func (d *demo) audit(ctx context.Context, what, topic string, p *load.Producer, s load.Stats) (missing int, err error) {
-	const patience = 20 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, bound)
 	defer cancel()
 	found, err := load.ReadAll(ctx, d.conn, topic, p.Run())
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"sync"
+	"time"
 )
 
 // server is one broker's listener and connections.
@@ -60,15 +61,20 @@ func (s *server) start() {
 	go s.accept(ln)
 }
 
-// mustListenAgain panics where another process took the port in the meantime:
-// the test cannot go on.
+// mustListenAgain waits where another process took the port in the meantime, as its
+// end of a connection may be for a moment. Where it keeps it, this panics: the test
+// cannot go on.
 func (s *server) mustListenAgain() {
 	select {
 	case <-s.c.done:
 		return // healed after Close
 	default:
 	}
-	if err := s.listen(s.addr); err != nil {
+	err := s.listen(s.addr)
+	for until := time.Now().Add(time.Minute); err != nil && time.Now().Before(until); err = s.listen(s.addr) {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err != nil {
 		panic(fmt.Sprintf("fakekafka: restart broker %d: %v", s.broker.ID, err))
 	}
 	s.start()

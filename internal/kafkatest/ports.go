@@ -9,10 +9,11 @@ import (
 
 // Ports come from below the range that Linux hands to outgoing connections
 // (32768 and up): a port from there could go to some client while a test has
-// its broker stopped, and the broker could not return.
+// its broker stopped, and the broker could not return. Nor are they those of embedded
+// clusters, 20000 and up, which other tests start meanwhile.
 const (
-	firstPort = 24000
-	lastPort  = 32000
+	firstPort = 12000
+	lastPort  = 20000
 )
 
 // freePorts returns n ports of loopback on which nobody listens. All are held

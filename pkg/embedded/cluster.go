@@ -165,6 +165,7 @@ func (c *Cluster) Close() error {
 
 func (c *Cluster) close() error {
 	c.over.Store(true)
+	defer c.releasePorts()
 	var wg sync.WaitGroup
 	if c.opts.Dir == "" {
 		for _, p := range c.processes() {

@@ -177,3 +177,12 @@ func (c *Cluster) listen() (all []net.Listener, err error) {
 	}
 	return all, nil
 }
+
+// releasePorts ends what listen holds.
+func (c *Cluster) releasePorts() {
+	for _, p := range c.processes() {
+		if p.port != 0 {
+			held.release(p.port)
+		}
+	}
+}

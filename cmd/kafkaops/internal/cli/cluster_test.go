@@ -56,7 +56,7 @@ func TestLocalExamples(t *testing.T) {
 	t.Parallel()
 	p := machine(t)
 	p.upLocal(t, "--ephemeral --port 0 --set broker.session.timeout.ms=1000 --set broker.heartbeat.interval.ms=200")
-	here := strings.NewReplacer(" --name demo", "", "--for 200ms", "--for 10ms", "--for 100ms", "--for 10ms")
+	here := strings.NewReplacer(" --name demo", "", "--for 200ms", "--for 10ms --timeout 30m", "--for 100ms", "--for 10ms --timeout 30m")
 	var last []string
 	for _, cmd := range commands(t) {
 		path := pathOf(cmd)

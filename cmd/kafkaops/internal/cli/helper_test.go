@@ -99,13 +99,17 @@ func (r ran) names(c *fakekafka.Cluster) ran {
 	}
 	addresses := strings.NewReplacer(pairs...)
 	replace := func(s string) string {
-		return ages.ReplaceAllString(times.ReplaceAllString(addresses.Replace(s), "TIME"), "${1}\"AGE\"")
+		s = ages.ReplaceAllString(times.ReplaceAllString(addresses.Replace(s), "TIME"), "${1}\"AGE\"")
+		return told.ReplaceAllString(s, "${1}AGE")
 	}
 	return ran{r.code, replace(r.stdout), replace(r.stderr)}
 }
 
-// ages are takenAt less something that stands.
-var ages = regexp.MustCompile(`("?openMs"?: )\d+`)
+// ages are takenAt less something that stands, told are those in words.
+var (
+	ages = regexp.MustCompile(`("?openMs"?: )\d+`)
+	told = regexp.MustCompile(`((?:open for|wrote last) )(?:\d+[hms])+`)
+)
 
 var times = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`)
 

@@ -20,12 +20,21 @@ func (r *logReading) begin(ctx context.Context) error {
 		return err
 	}
 	r.target = log.hw
+	// Of what followed on what was read already nothing is left out; and where that was
+	// another log, or a longer one, this one begins at its end.
+	r.live = min(r.live, log.hw)
 	if newest.offset < 0 { // all there is begins at 0, with nothing
 		r.next, r.from, r.lastEpoch = 0, 0, 0
+		if r.span.FromEnd {
+			return nil
+		}
 		if b, _, err := cutBatch(log.data); err == nil {
 			r.evidence.From, r.evidence.Since = inspect.Known(inspect.Offset(b.FirstOffset)), inspect.Known(b.time())
 		}
 		return nil
+	}
+	if r.span.FromEnd {
+		return r.beginAt(ctx, newest, newest.offset)
 	}
 	first, err := r.stamp(ctx, log.start+1)
 	if err != nil {
@@ -53,10 +62,13 @@ func (r *logReading) begin(ctx context.Context) error {
 
 // beginAt takes the state from a snapshot, and reads on from that offset.
 func (r *logReading) beginAt(ctx context.Context, id snapshotID, next inspect.Offset) error {
+	if err := r.load(ctx, id); err != nil {
+		return err
+	}
 	// An epoch that is valid everywhere above the log's start: nothing was read yet
 	// that could differ.
 	r.next, r.from, r.lastEpoch = next, next, r.at.epoch
-	return r.load(ctx, id)
+	return nil
 }
 
 // beginAtStart reads all that there is.
@@ -75,8 +87,11 @@ func (r *logReading) beginAtStart(ctx context.Context, start inspect.Offset, fir
 		return err
 	}
 	if got.code == 0 && got.snapshot.offset < 0 && !got.diverged {
+		if err := r.load(ctx, snapshotID{start, first.epoch}); err != nil {
+			return err
+		}
 		r.next, r.from, r.lastEpoch = start, start, first.epoch
-		return r.load(ctx, snapshotID{start, first.epoch})
+		return nil
 	}
 	r.to.Note(fmt.Sprintf("%s: the snapshot of offset %d, where its log begins, cannot be had: events from %d on", r.evidence.Where, start, newest.offset), true)
 	r.evidence.restart()

@@ -27,6 +27,8 @@ type controllers struct {
 	conf, brokers *connect.Config
 	// limit bounds one request, without what it is told to wait.
 	limit time.Duration
+	// cluster is the id of the cluster that is meant, empty for any.
+	cluster string
 	// known are the addresses of controllers, the one that led last in front.
 	known []string
 	// raw is the connection to the active one, nil for none.
@@ -95,6 +97,24 @@ var errNoController = errors.New("no active controller")
 
 // errNoQuorum: brokers that do not know the request have no controllers of their own.
 var errNoQuorum = errors.New("the cluster has no metadata log that can be asked for: it is in ZooKeeper mode, or a service hides it")
+
+// errOtherCluster: what is read there is of no use.
+var errOtherCluster = errors.New("name this cluster's own by --controller")
+
+// Lasts reports an error of [Log] that stays until somebody changes something: what was
+// asked for is refused, or is not there.
+func Lasts(err error) bool {
+	var refused *RefusedError
+	return errors.As(err, &refused) || errors.Is(err, errNoQuorum) || errors.Is(err, errOtherCluster)
+}
+
+// clusterID is what the controllers compare with their own.
+func (c *controllers) clusterID() *string {
+	if c.cluster == "" {
+		return nil
+	}
+	return &c.cluster
+}
 
 func (c *controllers) close() {
 	if c.raw != nil {
@@ -173,7 +193,7 @@ func (c *controllers) fetch(ctx context.Context, q fetchQuery) (*fetched, error)
 	req := kmsg.NewPtrFetchRequest()
 	req.MaxWaitMillis, req.MinBytes, req.MaxBytes = int32(q.wait.Milliseconds()), 1, q.maxBytes
 	req.ReplicaID, req.ReplicaState.ID = -1, -1
-	req.SessionID, req.SessionEpoch = 0, -1
+	req.SessionID, req.SessionEpoch, req.ClusterID = 0, -1, c.clusterID()
 	p := kmsg.NewFetchRequestTopicPartition()
 	p.CurrentLeaderEpoch, p.FetchOffset, p.LastFetchedEpoch = c.epoch, int64(q.offset), q.lastEpoch
 	p.PartitionMaxBytes = q.maxBytes
@@ -190,6 +210,8 @@ func (c *controllers) fetch(ctx context.Context, q fetchQuery) (*fetched, error)
 	switch {
 	case resp.ErrorCode == kerr.ClusterAuthorizationFailed.Code:
 		return nil, &RefusedError{Address: c.addr, Request: "Fetch", Missing: clusterAction}
+	case resp.ErrorCode == kerr.InconsistentClusterID.Code:
+		return nil, fmt.Errorf("controller %s is of another cluster than %s: %w", c.addr, c.cluster, errOtherCluster)
 	case resp.ErrorCode != 0:
 		return nil, &codeError{c.addr, "Fetch", resp.ErrorCode}
 	case len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1:

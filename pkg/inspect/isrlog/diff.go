@@ -15,14 +15,16 @@ import (
 // that was paused or cut off tells an older state than the one that was asked before
 // it. A look with a leader epoch below one that was seen is older as a whole, and is
 // passed over. Where another address tells than before, and no epoch says that it is
-// newer, a change has to stand in two looks.
+// newer, a change has to stand in two looks. A look that nobody is said to have told is
+// the controller's own ([Replay.Look]).
 type Diff struct {
 	topics map[string]*lookedTopic
 	// looked is when the last look was, toldBy who told it, and older how many in a
 	// row were older.
-	looked time.Time
-	toldBy string
-	older  int
+	looked   time.Time
+	toldBy   string
+	older    int
+	restarts int
 }
 
 type lookedTopic struct {
@@ -39,6 +41,9 @@ type looked struct {
 	state
 	epoch            inspect.Opt[inspect.Epoch]
 	elrKnown, moving bool // moving: adding and removing are known
+	// joining are replicas that have been assigned since the first look, and have not been
+	// in the ISR since: no look need tell that they are being added.
+	joining []inspect.BrokerID
 	// clean are those whose election loses nothing that was committed: the ISR and
 	// the ELR. Where sure, there are no others; with an ELR it can be empty.
 	clean []inspect.BrokerID
@@ -69,7 +74,7 @@ func (d *Diff) Look(s *inspect.Snapshot, whole bool) []inspect.IsrEvent {
 	if d.passOver(s) {
 		return nil
 	}
-	l := &look{diff: d, snap: s, another: d.toldBy != s.ToldBy, first: d.looked.IsZero()}
+	l := &look{diff: d, snap: s, another: s.ToldBy != "" && d.toldBy != s.ToldBy, first: d.looked.IsZero()}
 	for i := range s.Topics {
 		if t := &s.Topics[i]; t.Error == "" {
 			l.topic(t, whole)
@@ -87,6 +92,35 @@ func (d *Diff) Look(s *inspect.Snapshot, whole bool) []inspect.IsrEvent {
 	return l.events
 }
 
+// Rebase makes s the last look, whatever it is older or newer than, and tells nothing:
+// up to there somebody else has told. What the next look has otherwise has to stand in
+// two, for a broker may be behind.
+func (d *Diff) Rebase(s *inspect.Snapshot) {
+	l := &look{diff: d, snap: s}
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		seen := d.topics[t.Name]
+		if seen == nil || seen.id.IsKnown() && t.ID.IsKnown() && seen.id != t.ID {
+			seen = &lookedTopic{}
+			d.topics[t.Name] = seen
+		}
+		for j := range t.Partitions {
+			p := &t.Partitions[j]
+			was := seen.partition(p.Index)
+			now := l.lookAt(p, t, was)
+			if was != nil {
+				now.absences(was, s.TakenAt)
+			}
+			seen.set(p.Index, now)
+		}
+		seen.id, seen.at, seen.missing = t.ID, s.TakenAt, false
+	}
+	d.looked, d.toldBy, d.older = s.TakenAt, s.ToldBy, 0
+}
+
+// IsOlder reports a look that [Diff.Look] would pass over: it is older than one before.
+func (d *Diff) IsOlder(s *inspect.Snapshot) bool { return d.older < maxOlder && d.isOlder(s) }
+
 // passOver reports whether the look is older than one before, and forgets what was
 // seen where that lasts.
 func (d *Diff) passOver(s *inspect.Snapshot) bool {
@@ -98,18 +132,28 @@ func (d *Diff) passOver(s *inspect.Snapshot) bool {
 	if d.older <= maxOlder {
 		return true
 	}
+	restarts := d.restarts + 1
 	*d = *NewDiff()
+	d.restarts = restarts
 	return false
 }
 
+// Restarts is how often everything that was seen was forgotten, for what was told was
+// older for so long that it must be what there is: a cluster was restored from a copy.
+func (d *Diff) Restarts() int { return d.restarts }
+
 func (d *Diff) isOlder(s *inspect.Snapshot) bool {
-	for p := range s.Partitions {
-		t := d.topics[p.Topic]
-		if t == nil || !p.TopicID.IsKnown() || t.id != p.TopicID {
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		seen := d.topics[t.Name]
+		if seen == nil || !t.ID.IsKnown() || seen.id != t.ID {
 			continue
 		}
-		if was := t.partition(p.Index); was != nil && below(p.LeaderEpoch, was.epoch) {
-			return true
+		for j := range t.Partitions {
+			p := &t.Partitions[j]
+			if was := seen.partition(p.Index); was != nil && below(p.LeaderEpoch, was.epoch) {
+				return true
+			}
 		}
 	}
 	return false
@@ -129,11 +173,16 @@ func (t *lookedTopic) partition(index int32) *looked {
 	return t.partitions[index]
 }
 
-func (t *lookedTopic) set(index int32, p *looked) {
+// set keeps p in place of what was there: there is a look every second, and nothing
+// has changed in most.
+func (t *lookedTopic) set(index int32, p looked) {
 	if n := int(index) + 1; n > len(t.partitions) {
 		t.partitions = append(t.partitions, make([]*looked, n-len(t.partitions))...)
 	}
-	t.partitions[index] = p
+	if t.partitions[index] == nil {
+		t.partitions[index] = &looked{}
+	}
+	*t.partitions[index] = p
 }
 
 // look is one look in the making.
@@ -165,12 +214,14 @@ func (l *look) topic(t *inspect.Topic, whole bool) {
 		now := l.lookAt(p, t, was)
 		switch {
 		case was == nil && grown:
-			l.tell(p.Topic, p.Index, &looked{state: state{leader: inspect.NoBroker}}, now, inspect.IsrCreate, inspect.CauseTopicCreated, now.replicas)
+			l.tell(p.Topic, p.Index, &looked{state: state{leader: inspect.NoBroker}}, &now, inspect.IsrCreate, inspect.CauseTopicCreated, now.replicas)
 		case was == nil:
-		case l.another && was.differs(now):
+		case was.same(&now):
+			now.out = was.out
+		case l.another && was.differs(&now):
 			continue // it has to stand in the next look too
 		default:
-			l.compare(p, was, now, changed)
+			l.compare(p, was, &now, changed)
 		}
 		seen.set(p.Index, now)
 	}
@@ -178,6 +229,14 @@ func (l *look) topic(t *inspect.Topic, whole bool) {
 	if t.MinInsyncReplicas.IsKnown() {
 		seen.minISR = t.MinInsyncReplicas
 	}
+}
+
+// same reports a state of which nothing is to be told.
+func (p *looked) same(now *looked) bool {
+	return p.leader == now.leader && p.epoch == now.epoch && p.elrKnown == now.elrKnown && p.moving == now.moving &&
+		slices.Equal(p.isr, now.isr) && slices.Equal(p.replicas, now.replicas) &&
+		slices.Equal(p.elr, now.elr) && slices.Equal(p.lastKnown, now.lastKnown) &&
+		slices.Equal(p.adding, now.adding) && slices.Equal(p.removing, now.removing)
 }
 
 // differs reports a state that is not that of the last look, and that no leader epoch
@@ -216,11 +275,12 @@ func (l *look) deleted(name string, t *lookedTopic) {
 }
 
 // lookAt is the partition as this look has it, and what the last one knew better.
-func (l *look) lookAt(p *inspect.Partition, t *inspect.Topic, was *looked) *looked {
-	now := &looked{
+func (l *look) lookAt(p *inspect.Partition, t *inspect.Topic, was *looked) looked {
+	now := looked{
 		state: state{replicas: p.Replicas, isr: p.ISR, leader: p.Leader}, epoch: p.LeaderEpoch,
 	}
 	if was != nil {
+		now.joining = minus(append(minus(was.joining, minus(was.joining, p.Replicas)), minus(p.Replicas, was.replicas)...), p.ISR)
 		now.adding, now.removing, now.moving = was.adding, was.removing, was.moving
 		now.least, now.neverUnclean = was.least, was.neverUnclean
 	}

@@ -22,6 +22,7 @@ type seen struct {
 	min                   int32
 	id, by                string
 	missing, still, noELR bool // still: the leader epoch is that of the look before
+	untold                bool // nothing of reassignments
 	unclean               inspect.Opt[bool]
 }
 
@@ -39,6 +40,9 @@ func (l seen) look(i, epoch int) *inspect.Snapshot {
 	p := inspect.Partition{
 		Topic: "t", Leader: l.leader, LeaderEpoch: inspect.Known(inspect.Epoch(epoch)), ISR: l.isr, Replicas: l.replicas,
 		TopicID: inspect.Known(l.id), Adding: inspect.Known(l.adding), Removing: inspect.Known(l.removing),
+	}
+	if l.untold {
+		p.Adding, p.Removing = inspect.Unknown[ids](), inspect.Unknown[ids]()
 	}
 	if l.leader == 0 {
 		p.Leader = inspect.NoBroker
@@ -69,10 +73,12 @@ func TestDiff(t *testing.T) {
 		{name: "the first look tells nothing", looks: []seen{{leader: 1, isr: ids{1}}}},
 		{name: "another order is no change", looks: []seen{whole, {leader: 1, isr: ids{3, 1, 2}, still: true}}},
 		{
-			name: "two leave at once and come back one by one", looks: []seen{whole, {leader: 1, isr: ids{1}}, {leader: 1, isr: ids{1, 2}}, whole},
+			name: "two leave at once and come back one by one", looks: []seen{
+				whole, {leader: 1, isr: ids{1}}, {leader: 1, isr: ids{1}, still: true}, {leader: 1, isr: ids{1, 2}}, whole,
+			},
 			want: []string{
-				"t-0 shrink unknown [2 3] isr [1] leader 1", "t-0 expand caught-up [2] isr [1 2] leader 1 out 1s",
-				"t-0 expand caught-up [3] isr [1 2 3] leader 1 out 2s",
+				"t-0 shrink unknown [2 3] isr [1] leader 1", "t-0 expand caught-up [2] isr [1 2] leader 1 out 2s",
+				"t-0 expand caught-up [3] isr [1 2 3] leader 1 out 3s",
 			},
 		},
 		{
@@ -146,6 +152,52 @@ func TestDiff(t *testing.T) {
 			},
 		},
 		{
+			name: "a reassignment that the looks do not tell of", looks: []seen{
+				whole,
+				{leader: 1, isr: ids{1, 2, 3}, replicas: ids{1, 2, 3, 4}, untold: true},
+				{leader: 1, isr: ids{1, 2, 3, 4}, replicas: ids{1, 2, 3, 4}, untold: true},
+				{leader: 1, isr: ids{1, 2, 3}, replicas: ids{1, 2, 3, 4}, untold: true},
+				{leader: 1, isr: ids{1, 2, 3, 4}, replicas: ids{1, 2, 3, 4}, untold: true},
+				{leader: 1, isr: ids{1, 2, 4}, replicas: ids{1, 2, 4}, untold: true},
+			},
+			want: []string{
+				"t-0 reassign reassignment [4] isr [1 2 3] leader 1",
+				"t-0 expand reassignment [4] isr [1 2 3 4] leader 1",
+				"t-0 shrink unknown [4] isr [1 2 3] leader 1",
+				"t-0 expand caught-up [4] isr [1 2 3 4] leader 1 out 1s",
+				"t-0 shrink reassignment [3] isr [1 2 4] leader 1", "t-0 reassign reassignment [3] isr [1 2 4] leader 1",
+			},
+		},
+		{
+			name: "moved to other brokers altogether", looks: []seen{whole, {leader: 4, isr: ids{4, 5}, replicas: ids{4, 5}}},
+			want: []string{
+				"t-0 shrink reassignment [1 2 3] isr [4 5] leader 4", "t-0 expand reassignment [4 5] isr [4 5] leader 4",
+				"t-0 leader reassignment [1 4] isr [4 5] leader 4", "t-0 reassign reassignment [1 2 3 4 5] isr [4 5] leader 4",
+			},
+		},
+		{
+			name: "one leaves while another comes", looks: []seen{{leader: 1, isr: ids{1, 2}}, {leader: 1, isr: ids{1, 3}}},
+			want: []string{"t-0 shrink unknown [2] isr [1 3] leader 1", "t-0 expand caught-up [3] isr [1 3] leader 1"},
+		},
+		{
+			name: "it had joined the ISR before it led", looks: []seen{{leader: 1, isr: ids{1}, noELR: true}, {leader: 2, isr: ids{1, 2}, noELR: true}},
+			want: []string{"t-0 expand unknown [2] isr [1 2] leader 2", "t-0 leader unknown [1 2] isr [1 2] leader 2"},
+		},
+		{
+			name: "unclean without an ELR", looks: []seen{{leader: 1, isr: ids{1}, noELR: true}, {isr: ids{1}, noELR: true}, {leader: 2, isr: ids{2}, noELR: true}},
+			want: []string{
+				"t-0 leader unknown [1] isr [1] leader -1", "t-0 shrink unknown [1] isr [2] leader 2",
+				"t-0 expand unclean-election [2] isr [2] leader 2", "t-0 leader unclean-election [2] isr [2] leader 2",
+			},
+		},
+		{
+			name: "straight and unclean where there is an ELR", looks: []seen{{leader: 1, isr: ids{1}, min: 1}, {leader: 2, isr: ids{2}}},
+			want: []string{
+				"t-0 shrink unknown [1] isr [2] leader 2", "t-0 expand unclean-election [2] isr [2] leader 2",
+				"t-0 leader unclean-election [1 2] isr [2] leader 2",
+			},
+		},
+		{
 			name: "another order of replicas", looks: []seen{whole, {leader: 1, isr: ids{1, 2, 3}, replicas: ids{2, 1, 3}}},
 			want: []string{"t-0 reassign reassignment [2 1 3] isr [1 2 3] leader 1"},
 		},
@@ -161,7 +213,10 @@ func TestDiff(t *testing.T) {
 			name: "created and deleted", looks: []seen{{missing: true}, whole, {missing: true}, {missing: true}},
 			want: []string{"t-0 create topic-created [1 2 3] isr [1 2 3] leader 1", "t-0 delete topic-deleted [1 2 3] isr [] leader -1"},
 		},
-		{name: "one look missed it", looks: []seen{whole, {missing: true}, whole}},
+		{
+			name: "one look missed it", looks: []seen{whole, {missing: true}, {leader: 1, isr: ids{1, 2}}},
+			want: []string{"t-0 shrink unknown [3] isr [1 2] leader 1"},
+		},
 		{
 			name: "created anew", looks: []seen{whole, {leader: 1, isr: ids{1, 2}, id: "second"}},
 			want: []string{"t-0 delete topic-deleted [1 2 3] isr [] leader -1", "t-0 create topic-created [1 2 3] isr [1 2] leader 1"},
@@ -197,26 +252,6 @@ func TestDiff(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
-	}
-}
-
-// TestDiffOlder: a broker that was cut off tells what others knew long before.
-func TestDiffOlder(t *testing.T) {
-	t.Parallel()
-	d := NewDiff()
-	newer, older := seen{leader: 2, isr: ids{2, 3}}, seen{leader: 1, isr: ids{1, 2, 3}}
-	d.Look(newer.look(0, 5), true)
-	for i := range maxOlder {
-		if got := d.Look(older.look(i+1, 4), true); got != nil {
-			t.Fatalf("look %d: %v", i, got)
-		}
-	}
-	// Then it is what there is, and a beginning.
-	if got := d.Look(older.look(maxOlder+1, 4), true); got != nil {
-		t.Errorf("after that: %v", got)
-	}
-	if got := d.Look(seen{leader: 1, isr: ids{1, 2}}.look(maxOlder+2, 4), true); len(got) != 1 {
-		t.Errorf("then %v, want a shrink", got)
 	}
 }
 

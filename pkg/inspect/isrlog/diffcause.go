@@ -39,7 +39,7 @@ func (l *look) compare(p *inspect.Partition, was, now *looked, minChanged bool) 
 	tell(inspect.IsrShrink, inspect.CauseUnknown, minus(stayed, fenced))
 
 	came := minus(now.isr, was.isr)
-	added := minus(came, minus(was.replicas, was.adding))
+	added := minus(came, minus(minus(was.replicas, was.adding), was.joining))
 	tell(inspect.IsrExpand, inspect.CauseReassignment, added)
 	back := minus(came, added)
 	if elected && slices.Contains(back, now.leader) {

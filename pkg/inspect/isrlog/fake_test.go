@@ -29,6 +29,7 @@ type fakeController struct {
 	snapshots map[snapshotID][]byte
 	newest    snapshotID
 	code      int16 // at the top of every answer to Fetch
+	cluster   string
 	epoch     int32
 	id        int32
 	// leader is who leads where it is not this one.
@@ -163,6 +164,10 @@ func (f *fakeController) tryFetch(req *kmsg.FetchRequest, first bool) (_ *kmsg.F
 	resp := req.ResponseKind().(*kmsg.FetchResponse)
 	if f.code != 0 {
 		resp.ErrorCode = f.code
+		return resp, true
+	}
+	if req.ClusterID != nil && *req.ClusterID != f.cluster {
+		resp.ErrorCode = 104
 		return resp, true
 	}
 	asked := &req.Topics[0].Partitions[0]

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -53,20 +54,25 @@ type logReading struct {
 	// next is the offset to fetch, from the first one that is not read, which may be
 	// one less, and lastEpoch the epoch of the batch before it; target is where the pass ends, unless it follows.
 	next, from, target inspect.Offset
-	lastEpoch          int32
-	gaps               Gaps
-	ended              bool
+	// hw is what the last answer told, live where events begin with FromEnd.
+	hw, live  inspect.Offset
+	lastEpoch int32
+	gaps      Gaps
+	ended     bool
+	// again: Reached wants to be called without waiting.
+	again bool
 }
 
 // Read implements [Source]. An error before any event says why there is nothing to
 // read: a *[RefusedError], a *connect.Error, or what there is no controller for.
 func (l *Log) Read(ctx context.Context, span Span, to Listener) error {
 	at := l.at // the next reading finds its own way
+	at.cluster = span.ClusterID
 	defer at.close()
 	if err := at.find(ctx); err != nil {
 		return err
 	}
-	r := &logReading{at: &at, span: span, to: to}
+	r := &logReading{at: &at, span: span, to: to, live: math.MaxInt64}
 	r.evidence.Source = inspect.SourceMetadataLog
 	r.tellWhere()
 	if err := r.begin(ctx); err != nil {
@@ -93,11 +99,14 @@ func (r *logReading) restart() {
 		r.addGaps()
 	}
 	r.replay = NewReplay(inspect.SourceMetadataLog, func(e inspect.IsrEvent) {
-		if r.span.contains(e.Time) {
+		if r.span.contains(e.Time) && !r.isBefore(e.Offset.Or(0)) {
 			r.to.Event(e)
 		}
 	})
 }
+
+// isBefore reports an offset that the span leaves out.
+func (r *logReading) isBefore(at inspect.Offset) bool { return r.span.FromEnd && at < r.live }
 
 func (r *logReading) addGaps() {
 	g := r.replay.Gaps()
@@ -111,6 +120,7 @@ func (r *logReading) run(ctx context.Context) error {
 		began := time.Now()
 		more, err := r.poll(ctx)
 		if err == nil && !more && r.span.Follow {
+			r.reached(began)
 			err = pause(ctx, pollEvery-time.Since(began))
 		}
 		if err == nil {
@@ -121,6 +131,15 @@ func (r *logReading) run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// reached tells the listener, where this is the end: a controller that has just become
+// the active one does not know the high watermark yet.
+func (r *logReading) reached(asked time.Time) {
+	r.again = r.to.Reached != nil && (r.hw != r.next || r.to.Reached(Reached{
+		Asked: asked, Next: r.next,
+		Look: func(at time.Time, keep func(string) bool) *inspect.Snapshot { return r.replay.Look(at, keep) },
+	}))
 }
 
 // recover finds the active controller again after an error that another one, or the
@@ -177,8 +196,12 @@ var errMoved = errors.New("leadership moved")
 
 // poll reads what there is at next; more is whether there is more right now.
 func (r *logReading) poll(ctx context.Context) (more bool, err error) {
+	wait := pollWait
+	if r.again {
+		wait = 0
+	}
 	got, err := r.at.fetch(ctx, fetchQuery{
-		offset: r.next, lastEpoch: r.lastEpoch, hw: r.target, wait: pollWait, maxBytes: fetchBytes,
+		offset: r.next, lastEpoch: r.lastEpoch, hw: r.target, wait: wait, maxBytes: fetchBytes,
 	})
 	switch {
 	case err != nil:
@@ -188,7 +211,7 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 	case got.snapshot.offset >= 0, got.diverged:
 		return true, r.jump(ctx)
 	}
-	r.target = max(r.target, got.hw)
+	r.target, r.hw = max(r.target, got.hw), got.hw
 	idle := len(got.data) == 0
 	for data := got.data; len(data) > 0; {
 		b, size, err := cutBatch(data)
@@ -205,7 +228,9 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 			return false, &damagedError{r.at.addr, err}
 		}
 		r.next, r.from, r.lastEpoch = b.next(), b.next(), b.PartitionLeaderEpoch
-		r.evidence.read(&b)
+		if !r.isBefore(b.next() - 1) {
+			r.evidence.read(&b)
+		}
 		r.ended = r.span.ended(b.time())
 		data = data[size:]
 	}
@@ -219,6 +244,7 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 // or has it otherwise.
 func (r *logReading) jump(ctx context.Context) error {
 	lost := r.next
+	r.live = lost
 	r.evidence.restart()
 	r.span.Since = maxTime(r.span.Since, r.evidence.Until.Or(time.Time{}))
 	if err := r.begin(ctx); err != nil {
@@ -260,7 +286,7 @@ const maxSnapshot = 512 << 20
 
 func (c *controllers) fetchSnapshot(ctx context.Context, id snapshotID, position int64) (piece []byte, size int64, err error) {
 	req := kmsg.NewPtrFetchSnapshotRequest()
-	req.ReplicaID, req.MaxBytes = -1, fetchBytes
+	req.ReplicaID, req.MaxBytes, req.ClusterID = -1, fetchBytes, c.clusterID()
 	p := kmsg.NewFetchSnapshotRequestTopicPartition()
 	p.CurrentLeaderEpoch, p.Position = c.epoch, position
 	p.SnapshotID.EndOffset, p.SnapshotID.Epoch = int64(id.offset), id.epoch

@@ -21,6 +21,13 @@ type Span struct {
 	Since, Until time.Time
 	// Follow goes on with what happens from now on.
 	Follow bool
+	// FromEnd leaves out what lies before the end of the log, as it is when it is read
+	// first: no clock is asked where that is, and no more is read than the state of that
+	// moment takes. Of [Log] only.
+	FromEnd bool
+	// ClusterID is the cluster that is meant, where it is known: controllers of another
+	// one refuse to be read. Of [Log] only.
+	ClusterID string
 }
 
 func (s *Span) contains(t time.Time) bool {
@@ -47,6 +54,21 @@ type Listener struct {
 	// Note takes a line about what could not be read, or how it went on; lost: there
 	// is something that is missing because of it.
 	Note func(line string, lost bool)
+	// Reached may be nil. It is called each time that a [Log] which is followed has been
+	// read to its end, and reports whether to call it again soon, without waiting for
+	// anything to happen.
+	Reached func(Reached) (again bool)
+}
+
+// Reached is the end of a log, up to which it has been read.
+type Reached struct {
+	// Asked is when the question was sent that was answered with Next for the end: all
+	// that anybody knew by then lies before it.
+	Asked time.Time
+	Next  inspect.Offset
+	// Look returns the state, see [Replay.Look]: that of Next while Reached is called,
+	// and that of the last record that was read once Read has returned.
+	Look func(at time.Time, keep func(topic string) bool) *inspect.Snapshot
 }
 
 // Evidence is what events rest on.

@@ -66,6 +66,7 @@ type topic struct {
 type broker struct {
 	epoch    int64
 	stopping bool // in controlled shutdown
+	fenced   bool
 }
 
 // maxBuffered bounds an open metadata transaction. Kafka opens them for a few
@@ -166,7 +167,10 @@ func (r *Replay) apply(at Position, rec kraft.Record) {
 		delete(r.brokers, inspect.BrokerID(rec.BrokerID))
 	case *kraft.BrokerRegistrationChange:
 		r.registrationChange(rec)
+	case *kraft.FenceBroker:
+		r.fence(inspect.BrokerID(rec.ID), true)
 	case *kraft.UnfenceBroker:
+		r.fence(inspect.BrokerID(rec.ID), false)
 		r.after = opening{unfenced, inspect.BrokerID(rec.ID)}
 	case *kraft.Topic:
 		r.topics[rec.TopicID] = &topic{name: rec.Name}
@@ -182,7 +186,13 @@ func (r *Replay) apply(at Position, rec kraft.Record) {
 }
 
 func (r *Replay) register(rec *kraft.RegisterBroker) {
-	r.brokers[inspect.BrokerID(rec.BrokerID)] = &broker{epoch: rec.BrokerEpoch, stopping: rec.InControlledShutdown}
+	r.brokers[inspect.BrokerID(rec.BrokerID)] = &broker{epoch: rec.BrokerEpoch, stopping: rec.InControlledShutdown, fenced: rec.Fenced}
+}
+
+func (r *Replay) fence(id inspect.BrokerID, fenced bool) {
+	if b := r.brokers[id]; b != nil {
+		b.fenced = fenced
+	}
 }
 
 func (r *Replay) registrationChange(rec *kraft.BrokerRegistrationChange) {
@@ -192,6 +202,9 @@ func (r *Replay) registrationChange(rec *kraft.BrokerRegistrationChange) {
 		if b := r.brokers[id]; b != nil {
 			b.stopping = true
 		}
+	}
+	if rec.Fenced != kraft.FencingNoChange {
+		r.fence(id, rec.Fenced == kraft.Fenced)
 	}
 	if rec.Fenced == kraft.Unfenced {
 		r.after = opening{unfenced, id}

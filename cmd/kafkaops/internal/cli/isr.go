@@ -11,7 +11,6 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
-	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
@@ -268,7 +267,7 @@ func (r *isrReading) gather(ctx context.Context) ([]inspect.IsrEvent, error) {
 			Hint: "Give it a longer --timeout, or a later --since",
 		})
 	case err != nil:
-		f := isrFailure(err)
+		f := *isrlog.FailureOf(err)
 		f.Lost = "there is no history: --follow compares looks at the metadata from now on, --metadata-dir reads a copy of a broker's log"
 		r.fail(f)
 	}
@@ -278,28 +277,6 @@ func (r *isrReading) gather(ctx context.Context) ([]inspect.IsrEvent, error) {
 	}
 	return events, nil
 }
-
-// isrFailure is why the log cannot be had.
-func isrFailure(err error) inspect.Failure {
-	var ce *connect.Error
-	if errors.As(err, &ce) {
-		f := inspect.Failure{Address: ce.Address, Request: ce.Request, Phase: ce.Phase, Error: ce.Cause, TimedOut: ce.Timeout()}
-		switch ce.Phase {
-		case inspect.PhaseDial:
-			f.Hint = "If the controllers have another address from here, name it by --controller"
-		case inspect.PhaseTLS, inspect.PhaseSASL:
-			f.Hint = "If the controllers need other credentials, name them by --controller-config"
-		}
-		return f
-	}
-	f := inspect.Failure{Request: "Fetch", Phase: inspect.PhaseRequest, Error: err.Error()}
-	if strings.Contains(f.Error, describeQuorum) { // nobody told where to fetch from
-		f.Request = describeQuorum
-	}
-	return f
-}
-
-const describeQuorum = "DescribeQuorum"
 
 func (o *isrOptions) run(ctx context.Context, env Env, args []string) error {
 	r, err := o.open(ctx, env, args)
@@ -350,7 +327,7 @@ func (r *isrReading) follow(ctx context.Context) error {
 	}
 	err := r.source.Read(ctx, r.span, to)
 	if err != nil && !told && ctx.Err() == nil {
-		f := isrFailure(err)
+		f := *isrlog.FailureOf(err)
 		f.Notice, f.Lost = true, fmt.Sprintf("comparing looks at the metadata instead, every %s", r.opts.interval)
 		r.fail(f)
 		err = r.poll().Read(ctx, r.span, to)

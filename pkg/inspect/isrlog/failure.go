@@ -1,0 +1,29 @@
+package isrlog
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+)
+
+// FailureOf says why the log cannot be had, by an error of [Log], and what to try.
+func FailureOf(err error) *inspect.Failure {
+	var ce *connect.Error
+	if errors.As(err, &ce) {
+		f := &inspect.Failure{Address: ce.Address, Request: ce.Request, Phase: ce.Phase, Error: ce.Cause, TimedOut: ce.Timeout()}
+		switch ce.Phase {
+		case inspect.PhaseDial:
+			f.Hint = "If the controllers have another address from here, name it by --controller"
+		case inspect.PhaseTLS, inspect.PhaseSASL:
+			f.Hint = "If the controllers need other credentials, name them by --controller-config"
+		}
+		return f
+	}
+	f := &inspect.Failure{Request: "Fetch", Phase: inspect.PhaseRequest, Error: err.Error()}
+	if strings.Contains(f.Error, "DescribeQuorum") { // nobody told where to fetch from
+		f.Request = "DescribeQuorum"
+	}
+	return f
+}

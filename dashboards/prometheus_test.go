@@ -110,7 +110,7 @@ var thresholds = []struct{ file, from, to string }{
 	{"replication.rules.yml", "kafka_broker_in_sync_replica_max_lag_seconds > 15", "kafka_broker_in_sync_replica_max_lag_seconds > 4"},
 	// So long that a paused broker leaves and comes back on a busy machine too.
 	{"replication.rules.yml", "kafka_broker_isr_shrinks_total[30000ms]", "kafka_broker_isr_shrinks_total[60000ms]"},
-	{"replication.rules.yml", "kafka_broker_isr_expands_total[30000ms]", "kafka_broker_isr_expands_total[60000ms]"},
+	{"replication.rules.yml", `kafka_broker_isr_expands_total{cause!="reassignment"}[30000ms]`, `kafka_broker_isr_expands_total{cause!="reassignment"}[60000ms]`},
 	// As long as the rules over partitions: a broker takes no less to start where time runs
 	// faster.
 	{"cluster.rules.yml", "and kafka_broker_out_of_sync_replicas > 0\n        for: 18000ms", "and kafka_broker_out_of_sync_replicas > 0\n        for: 30000ms"},

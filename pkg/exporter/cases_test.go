@@ -356,7 +356,7 @@ func TestShortISRShrink(t *testing.T) {
 		shrinks = `kafka_topic_partition_isr_shrinks_total{topic="t",partition="0"} `
 		expands = `kafka_topic_partition_isr_expands_total{topic="t",partition="0"} `
 		left    = `kafka_broker_isr_shrinks_total{broker="2",cause="unknown"} `
-		came    = `kafka_broker_isr_expands_total{broker="2",cause="unknown"} `
+		came    = `kafka_broker_isr_expands_total{broker="2",cause="caught-up"} `
 		under   = `kafka_topic_partition_under_replicated_partition{topic="t",partition="0"} `
 	)
 	r.collectNow()
@@ -376,7 +376,8 @@ func TestShortISRShrink(t *testing.T) {
 	r.collectNow()
 	s := r.scrape()
 	s.is(t, shrinks+"2", expands+"2", left+"2", came+"2", under+"0",
-		`kafka_broker_isr_shrinks_total{broker="1",cause="unknown"} 0`, `kafkaops_isr_source{source="metadata-diff"} 1`)
+		`kafka_broker_isr_shrinks_total{broker="1",cause="unknown"} 0`, `kafkaops_isr_source{source="metadata-diff"} 1`, `kafkaops_isr_source{source="metadata-log"} 0`,
+		`kafkaops_isr_gaps_total{reason="log"} 0`)
 }
 
 // TestReassignmentInProgress: apache/kafka #7361 (KIP-352). What is being added is

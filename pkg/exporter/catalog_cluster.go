@@ -64,7 +64,7 @@ func countMetrics() []metric[*view] {
 		},
 		{
 			name: "kafka_cluster_unclean_elections_total", kind: counter, unit: "elections", since: first,
-			help:   "Leaders elected since the exporter started that were in neither the last seen ISR nor the ELR: committed records may be lost. A lower bound.",
+			help:   "Leaders elected since the exporter started that were in neither the ISR nor the ELR, the last leader that there was included: committed records may be lost. All by source metadata-log, a lower bound by metadata-diff (kafkaops_isr_source).",
 			absent: "nothing was observed",
 			use:    "Data may have been lost: compare with consumers.",
 			draw:   func(v *view, add addFunc) { add(v.unclean, "", "", "") },

@@ -14,10 +14,11 @@
 //	Run (loop.go)        a clock and two sources, both injected
 //	 │  every 10 s a collection: one whole Snapshot
 //	 │  every 1 s a sample: partitions, and their leaders' LEO and HW
+//	 │  isrwatch.go      beside them: the metadata log, as far as it was read meanwhile
 //	 ▼
 //	state (state.go)     pure; what one look does not tell:
-//	 │  isrchanges.go    counters, from the difference of two looks, and which looks
-//	 │                   are older than one before
+//	 │  isr.go           which of log and looks counts, so that no change is counted twice
+//	 │  isrcounts.go     counters, by [inspect.IsrEvent]s; which there are is isrlog's to say
 //	 │  timelag.go       the age of a lag, from the leaders' offsets of the last hour
 //	 │  grouphealth.go   which groups are unhealthy
 //	 ▼
@@ -40,6 +41,6 @@
 //
 // # What it does not do
 //
-// It does not read the metadata log, so its ISR counters see only what stands when
-// they look, see [Options].SampleInterval; and it reads no JMX.
+// Where the metadata log cannot be had its ISR counters see only what stands when they
+// look, see [Options].SampleInterval. It reads no JMX.
 package exporter

@@ -23,8 +23,10 @@ once they have counted, and a group its series for five minutes after it has bec
 The names that danielqsj/kafka_exporter has too mean the same here, without its sentinels; sums are whole, or absent.
 Two of them are named against Prometheus' custom, ` + "`_current_offset_sum` and `_lag_sum`" + `: they are gauges.
 
-ISR counters begin at 0 with the process, and compare what stands at each sample: a shrink that heals in between is not counted, nor
-is an unclean election whose circumstances are not certain (an ELR that was not told). ` + "`kafkaops_isr_source`" + ` says so.
+ISR counters begin at 0 with the process; history is never replayed into them. They come from the active controller's metadata log, where it can
+be read: every change, with its cause. Else, and until it can be, what stands at each sample is compared: a shrink that heals in between is not
+counted, nor is an unclean election whose circumstances are not certain (an ELR that was not told), and most causes are unknown.
+` + "`kafkaops_isr_source`" + ` says which it is, ` + "`kafkaops_isr_gaps_total`" + ` how often either was interrupted. No change is counted by both.
 
 Beside these are client_golang's ` + "`go_*` and `process_*`" + ` of the exporter itself.
 

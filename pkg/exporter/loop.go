@@ -12,10 +12,14 @@ import (
 // Run collects and samples until the context ends, and returns its error. Nothing
 // that a cluster does ends it: one that does not answer now may do so in a second.
 //
-// Everything happens in one goroutine, one pass after the other. A pass is bounded
-// by its source; while it takes longer than the interval, the next follows at once.
+// All passes happen in one goroutine, one after the other. A pass is bounded by its
+// source; while it takes longer than the interval, the next follows at once. Another
+// goroutine follows the metadata log, and only leaves word of it: no pass waits for that.
 func (e *Exporter) Run(ctx context.Context) error {
 	l := newLoop(e)
+	ctx, cancel := context.WithCancel(ctx)
+	defer l.watch.wait()
+	defer cancel()
 	clock := e.options.Clock
 	var nextCollection, nextSample time.Time
 	for {
@@ -49,10 +53,11 @@ type loop struct {
 	// are taken: a password that is refused is not tried again every second.
 	answered bool
 	journal  journal
+	watch    *isrWatch
 }
 
 func newLoop(e *Exporter) *loop {
-	return &loop{exporter: e, state: newState(e.options), journal: journal{log: e.options.Log}}
+	return &loop{exporter: e, state: newState(e.options), journal: journal{log: e.options.Log}, watch: newISRWatch(&e.options)}
 }
 
 func (l *loop) collect(ctx context.Context) {
@@ -63,6 +68,7 @@ func (l *loop) collect(ctx context.Context) {
 	if ctx.Err() != nil {
 		return // cut off: says nothing of the cluster
 	}
+	l.watch.deliver(l.state.isr)
 	if l.answered = err == nil; !l.answered {
 		l.journal.failed(failuresOf(err))
 		e.mu.Lock()
@@ -72,7 +78,8 @@ func (l *loop) collect(ctx context.Context) {
 		e.lastAnswered, e.duration = false, inspect.Known(clock.Now().Sub(began))
 		return
 	}
-	v := l.state.collected(snap)
+	l.watch.start(ctx, snap.ClusterID.Or(""))
+	v := l.state.collected(snap, time.Now())
 	p := newPage(v, e.options.ClusterLabel)
 	l.journal.collected(snap)
 	e.mu.Lock()
@@ -103,7 +110,7 @@ func (l *loop) newest(ctx context.Context) (*inspect.Snapshot, error) {
 		if err != nil || !l.state.isOlder(snap) {
 			return snap, err
 		}
-		l.state.look(snap)
+		l.state.look(snap, time.Now())
 	}
 	return nil, errOlder
 }
@@ -116,8 +123,9 @@ func (l *loop) sample(ctx context.Context) {
 		from = o.Collect // a cluster so large is given more time
 	}
 	snap, err := from.Snapshot(ctx, l.state.sampleQuery())
+	l.watch.deliver(l.state.isr)
 	if err == nil && ctx.Err() == nil {
-		l.state.sampled(snap)
+		l.state.sampled(snap, time.Now())
 	}
 }
 

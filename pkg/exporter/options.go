@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
@@ -22,6 +23,11 @@ type Options struct {
 	// Collect takes whole Snapshots and Sample the small ones between. Two, for a
 	// sample has less time; give them one connect.Pool.
 	Collect, Sample Snapshotter
+	// ISR tells every change of an ISR, which is then counted with its cause;
+	// *[isrlog.Log] does. It is followed from when the cluster has answered first, and
+	// tried again and again where it cannot be had: then, and where it is nil, changes are
+	// counted as far as they stand in what Collect and Sample take.
+	ISR isrlog.Source
 
 	// CollectInterval is 10 s where it is 0. SampleInterval is 1 s where it is 0; on
 	// a large cluster it is stretched by one for each 10,000 partitions.

@@ -12,6 +12,7 @@ import (
 //
 //	sampled    after each sample
 //	collected  after each collection; it returns the view to be shown
+//	isr        also what the metadata log tells, before either
 type state struct {
 	options Options
 	isr     *isrChanges
@@ -67,8 +68,8 @@ func (s *state) sampleQuery() source.Query {
 	return source.Query{Keep: s.options.Filter.topic, Sample: kind, Suspects: s.suspects, LeaderlessELR: true}
 }
 
-func (s *state) sampled(snap *inspect.Snapshot) {
-	s.look(snap)
+func (s *state) sampled(snap *inspect.Snapshot, now time.Time) {
+	s.look(snap, now)
 	for i := range snap.Brokers {
 		if b := &snap.Brokers[i]; b.Reachable == inspect.Known(false) {
 			s.suspects[b.ID] = true
@@ -78,12 +79,12 @@ func (s *state) sampled(snap *inspect.Snapshot) {
 
 // isOlder reports a collection that tells an older state than was seen before.
 func (s *state) isOlder(snap *inspect.Snapshot) bool {
-	return s.isr.isOlder(snap) && s.isr.older < maxOlder
+	return s.isr.diff.IsOlder(snap)
 }
 
-func (s *state) collected(snap *inspect.Snapshot) *view {
+func (s *state) collected(snap *inspect.Snapshot, now time.Time) *view {
 	s.ends = tellsEndsOnly(snap)
-	s.look(snap)
+	s.look(snap, now)
 	clear(s.suspects)
 	for i := range snap.Brokers {
 		if b := &snap.Brokers[i]; b.Reachable == inspect.Known(false) {
@@ -96,12 +97,12 @@ func (s *state) collected(snap *inspect.Snapshot) *view {
 }
 
 // look is what samples and collections have in common.
-func (s *state) look(snap *inspect.Snapshot) {
+func (s *state) look(snap *inspect.Snapshot, now time.Time) {
 	s.partitions = 0
 	for range snap.Partitions {
 		s.partitions++
 	}
-	s.isr.look(snap, s.gap())
+	s.isr.look(snap, s.gap(), now)
 	s.lags.add(snap, s.sampleInterval())
 }
 

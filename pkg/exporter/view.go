@@ -20,9 +20,11 @@ type view struct {
 	groups     []groupRow
 	counts     clusterCounts
 	omitted    map[string]float64
-	// shrinks and expands are replicas, by broker; sorted ids.
-	shrinks, expands []brokerCount
-	unclean, gaps    float64
+	// shrinks and expands are replicas, sorted.
+	shrinks, expands []causeCount
+	unclean          float64
+	gaps             map[gapReason]float64
+	isrSource        inspect.IsrSource
 }
 
 type partitionRow struct {
@@ -60,9 +62,9 @@ type brokerRow struct {
 	hosted hosted
 }
 
-type brokerCount struct {
-	broker string
-	n      float64
+type causeCount struct {
+	broker, cause string
+	n             float64
 }
 
 // maker makes a view.
@@ -94,8 +96,8 @@ func newView(s *state, snap *inspect.Snapshot, groups []inspect.GroupLag) *view 
 	for _, id := range slices.Sorted(maps.Keys(m.brokers)) {
 		m.view.brokers = append(m.view.brokers, *m.brokers[id])
 	}
-	m.shrinks, m.expands = m.brokerCounts(s.isr.shrinks), m.brokerCounts(s.isr.expands)
-	m.unclean, m.gaps = s.isr.unclean, s.isr.gaps
+	m.shrinks, m.expands = causeCounts(s.isr.shrinks), causeCounts(s.isr.expands)
+	m.unclean, m.gaps, m.isrSource = s.isr.unclean, maps.Clone(s.isr.gaps), s.isr.source
 	return m.view
 }
 
@@ -107,10 +109,10 @@ func (m *maker) broker(id inspect.BrokerID) *brokerRow {
 	return m.brokers[id]
 }
 
-func (m *maker) brokerCounts(of map[inspect.BrokerID]float64) []brokerCount {
-	out := make([]brokerCount, 0, len(of))
-	for _, id := range slices.Sorted(maps.Keys(of)) {
-		out = append(out, brokerCount{strconv.Itoa(int(id)), of[id]})
+func causeCounts(of map[brokerCause]float64) []causeCount {
+	out := make([]causeCount, 0, len(of))
+	for _, k := range slices.SortedFunc(maps.Keys(of), brokerCause.compare) {
+		out = append(out, causeCount{strconv.Itoa(int(k.broker)), string(k.cause), of[k]})
 	}
 	return out
 }
@@ -156,9 +158,8 @@ func (m *maker) partition(p *inspect.Partition, index string) partitionRow {
 	if p.Adding.IsKnown() {
 		row.reassigning = inspect.Known(p.Reassigning())
 	}
-	if seen := m.state.isr.of(p.Topic, p.Index); seen != nil {
-		row.shrinks, row.expands = seen.shrinks, seen.expands
-	}
+	counted := m.state.isr.of(p.Topic, p.Index)
+	row.shrinks, row.expands = counted.shrinks, counted.expands
 	allTold := m.addReplicas(&row, &lag)
 	m.count(&row, &h)
 	o := &m.state.options

@@ -124,9 +124,9 @@ func TestCountsByBroker(t *testing.T) {
 			for i, p := range tt.partitions {
 				begin[i] = told{p.leader, p.isr, min(p.leo, 0), min(p.hw, 0), 0, p.minISR}
 			}
-			v := s.collected(snapshotAt(0, -1, begin...))
+			v := s.collected(snapshotAt(0, -1, begin...), day)
 			for second := 1; second <= 20; second++ {
-				v = s.collected(snapshotAt(second, -1, tt.partitions...))
+				v = s.collected(snapshotAt(second, -1, tt.partitions...), day)
 			}
 			t.Run(tt.name+" "+string(d), func(t *testing.T) { shown(t, v).is(t, tt.want...) })
 		}
@@ -147,7 +147,7 @@ func TestGroupLagSeconds(t *testing.T) {
 		if second >= 30 {
 			p.hw = 9
 		}
-		v = s.collected(p.at(second, 5))
+		v = s.collected(p.at(second, 5), day)
 	}
 	shown(t, v).is(t,
 		`kafka_consumergroup_lag{consumergroup="g",topic="t",partition="0"} 4`,

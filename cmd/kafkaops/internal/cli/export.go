@@ -13,6 +13,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/exporter"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
@@ -38,6 +39,12 @@ func newExportCmd(env Env) *cobra.Command {
 --max-age) and a page that links to them. A scrape asks no broker: the cluster is
 asked every --collect-interval, and between times every leader's log end offset
 and high watermark and the ISRs every --sample-interval.
+
+ISR changes are counted from the active controller's metadata log, each with its
+cause, where a controller can be reached (--controller where brokers do not tell one)
+and the credentials have CLUSTER_ACTION on the cluster, which also lets its holder act
+as a broker and read SCRAM secrets: grant it with care. Else samples are compared,
+which is a lower bound; kafkaops_isr_source says which it is.
 
 What was not observed is absent, never stale. It starts before Kafka does and
 outlives it. SIGTERM ends it with exit code 0.
@@ -234,6 +241,7 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	defer stop(nil)
 	whole := source.New(t.brokers, o.timeout, t.options()...)
 	options.Collect = &guarded{whole, stop}
+	options.ISR = isrlog.NewLog(t.brokers, t.controllers, o.timeout)
 	options.Sample = &guarded{whole.Within(min(o.timeout, sampleTimeout(o.sampleInterval))), stop}
 	options.Log.Info("kafkaops export", "version", ownVersion(), "bootstrap", t.brokers.Bootstrap,
 		"collect", o.collectInterval, "sample", o.sampleInterval, "max-age", o.maxAge, "timeout", o.timeout)

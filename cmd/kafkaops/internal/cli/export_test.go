@@ -467,7 +467,18 @@ func TestExportAnotherCluster(t *testing.T) {
 // connections that it keeps, and counts that.
 func TestExportControllers(t *testing.T) {
 	t.Parallel()
-	c, controllers := healthy(t), fakekafka.Start(t, fakekafka.NewControllers(1)) // of several, some would be given up as they are asked
+	c, m := healthy(t), fakekafka.NewControllers(1) // of several, some would be given up as they are asked
+	m.APIs[kmsg.Fetch] = fakekafka.VersionRange{Min: 12, Max: 18}
+	controllers := fakekafka.Start(t, m)
+	controllers.Intercept(func(_ int32, req kmsg.Request) (kmsg.Response, bool) {
+		fetch, ok := req.(*kmsg.FetchRequest)
+		if !ok {
+			return nil, false
+		}
+		resp := fetch.ResponseKind().(*kmsg.FetchResponse)
+		resp.ErrorCode = 31 // CLUSTER_AUTHORIZATION_FAILED
+		return resp, true
+	})
 	s := place{}.start(t, c.Bootstrap(), quickly+"--controller "+controllers.Addrs()[0])
 	url := "http://" + s.address(t) + "/metrics"
 	body := page(t, http.DefaultClient, url, holds("kafkaops_up 1", "kafka_cluster_active_controllers 1"))
@@ -481,6 +492,14 @@ func TestExportControllers(t *testing.T) {
 	}
 	if n := c.Count(kmsg.DescribeQuorum); n > 0 {
 		t.Errorf("a broker was asked for the quorum %d times", n)
+	}
+	// The metadata log is refused. That is said once, and nothing else fails by it.
+	s.stderr.await(t, func(all string) bool { return strings.Contains(all, "the metadata log cannot be read") })
+	page(t, http.DefaultClient, url, holds(`kafkaops_isr_source{source="metadata-diff"} 1`, `kafkaops_isr_source{source="metadata-log"} 0`,
+		`kafkaops_collections_total{result="failed"} 0`, `kafkaops_collections_total{result="partial"} 0`))
+	r := s.interrupt()
+	if n := strings.Count(r.stderr, "CLUSTER_ACTION on the cluster, which also lets"); n != 1 || controllers.Count(kmsg.Fetch) != 1 {
+		t.Errorf("it was asked %d times, and said %d times: %s", controllers.Count(kmsg.Fetch), n, r.stderr)
 	}
 }
 

@@ -1,0 +1,261 @@
+package acceptance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/kafkaops/kafkaops/internal/kafkatest"
+	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
+	"github.com/kafkaops/kafkaops/pkg/exporter"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/twmb/franz-go/pkg/kmsg"
+)
+
+// steps is a clock by which an exporter takes a pass when it is told to, and none else.
+type steps struct{ next, rests chan struct{} }
+
+// Now implements exporter.Clock.
+func (s *steps) Now() time.Time { return time.Now() }
+
+// Sleep implements exporter.Clock.
+func (s *steps) Sleep(ctx context.Context, _ time.Duration) error {
+	select {
+	case s.rests <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	select {
+	case <-s.next:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// stepping runs an exporter until the test ends. step takes one collection and returns
+// what is served then.
+func stepping(t *testing.T, c *kafkatest.Cluster) (step func() string) {
+	t.Helper()
+	pool := &connect.Pool{}
+	conf := connect.Config{Bootstrap: c.Bootstrap(), Pool: pool}
+	clock := &steps{make(chan struct{}), make(chan struct{})}
+	e := exporter.New(exporter.Options{
+		Collect: source.New(conf, 10*time.Second), Sample: source.New(conf, 10*time.Second), ISR: isrlog.NewLog(conf, nil, 10*time.Second),
+		CollectInterval: time.Nanosecond, SampleInterval: time.Hour, MaxAge: time.Hour, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+	})
+	h, err := e.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ran := make(chan struct{})
+	go func() {
+		defer close(ran)
+		_ = e.Run(ctx)
+	}()
+	t.Cleanup(func() {
+		cancel()
+		<-ran
+		pool.Close()
+	})
+	<-clock.rests
+	return func() string {
+		clock.next <- struct{}{}
+		<-clock.rests
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+		return w.Body.String()
+	}
+}
+
+// TestExportOfAShortShrink: a real Kafka's and the engine's. A replica is out of the ISR
+// for three seconds, between two collections and without a sample, and is counted with its
+// broker and cause; and so it is when the active controller dies: nothing is lost, and
+// nothing counted twice, by the log read as a whole.
+func TestExportOfAShortShrink(t *testing.T) {
+	for _, of := range []struct {
+		name        string
+		engine      kafkatest.Engine
+		controllers int
+	}{{"kafka", nil, 3}, {"engine", engine.New(), 1}} {
+		t.Run(of.name, func(t *testing.T) {
+			c := kafkatest.Start(t, kafkatest.Options{
+				Engine: of.engine, Brokers: 3, Controllers: of.controllers, StartTimeout: 3 * time.Minute,
+				Properties: map[string]string{
+					"broker.session.timeout.ms": "60000", "broker.heartbeat.interval.ms": "1000",
+					"replica.lag.time.max.ms": "60000", "auto.leader.rebalance.enable": "false",
+				},
+				BrokerProperties: map[int32]map[string]string{1: {"replica.lag.time.max.ms": "4000"}},
+			})
+			createTopic(t, c, "short", [][]int32{{1, 2, 3}}, minISR(2))
+			c.ProduceRecords(t, "short", 0, 1, -1, 10) // so that the leader has heard of its followers
+			x := &counting{t: t, c: c, step: stepping(t, c)}
+			x.begin()
+			x.outAndBack()
+			x.agrees("after it has healed", 1)
+
+			active := activeController(t, c)
+			c.Kill(t, active)
+			if of.controllers == 1 {
+				c.StartNode(t, active)
+			}
+			x.outAndBack()
+			x.agrees("with another active controller, or the same anew", 2)
+			if of.controllers > 1 {
+				c.StartNode(t, active)
+				c.Kill(t, activeController(t, c))
+				x.outAndBack()
+				x.agrees("with the next one", 3)
+			}
+		})
+	}
+}
+
+// counting compares what an exporter counts with what the log has, from begin on.
+type counting struct {
+	t    *testing.T
+	c    *kafkatest.Cluster
+	step func() string
+	// counted and events are what there was at the beginning, by series.
+	counted, events map[string]float64
+}
+
+// outAndBack takes broker 3 out of the ISR for three seconds. No pass is made meanwhile.
+func (x *counting) outAndBack() {
+	x.t.Helper()
+	x.c.Pause(x.t, 3)
+	x.c.ProduceRecords(x.t, "short", 0, 1, 1, 10)
+	x.c.AwaitISR(x.t, "short", 0, 1, 2)
+	time.Sleep(3 * time.Second)
+	x.c.Resume(x.t, 3)
+	x.c.AwaitISR(x.t, "short", 0, 1, 2, 3)
+}
+
+// begin waits until the log is what counts, at a moment in which nothing happens.
+func (x *counting) begin() {
+	x.t.Helper()
+	kafkatest.Eventually(x.t, 2*soon, func() error {
+		before, err := x.log()
+		if err != nil {
+			return err
+		}
+		page := x.step()
+		if x.events, err = x.log(); err != nil {
+			return err
+		}
+		if !strings.Contains(page, "\nkafkaops_isr_source{source=\"metadata-log\"} 1\n") {
+			return errors.New("the log is not what counts")
+		}
+		if diff := cmp.Diff(before, x.events); diff != "" {
+			return errors.New("something happens: " + diff)
+		}
+		x.counted = isrSeries(page)
+		return nil
+	})
+}
+
+// agrees waits until what was counted since is what the log has: broker 3 out and back so
+// many times, and whatever a busy machine brings besides.
+func (x *counting) agrees(what string, times float64) {
+	x.t.Helper()
+	kafkatest.Eventually(x.t, 2*soon, func() error {
+		page := x.step()
+		events, err := x.log()
+		if err != nil {
+			return err
+		}
+		got, want := since(x.counted, isrSeries(page)), since(x.events, events)
+		for _, series := range []string{
+			`kafka_topic_partition_isr_shrinks_total{topic="short",partition="0"}`, `kafka_broker_isr_shrinks_total{broker="3",cause="replica-lag"}`,
+			`kafka_topic_partition_isr_expands_total{topic="short",partition="0"}`, `kafka_broker_isr_expands_total{broker="3",cause="caught-up"}`,
+		} {
+			if want[series] < times {
+				return fmt.Errorf("%s: the log has %v of %s, want %v at least", what, want[series], series, times)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			return fmt.Errorf("%s: by the log and by the exporter (-want +got):\n%s", what, diff)
+		}
+		for _, reason := range []string{"log", "looks", "trimmed", "older"} {
+			if line := fmt.Sprintf("\nkafkaops_isr_gaps_total{reason=%q} 0\n", reason); !strings.Contains(page, line) {
+				return fmt.Errorf("%s: no line %s", what, line)
+			}
+		}
+		return nil
+	})
+	x.t.Logf("%s: %v", what, since(x.counted, isrSeries(x.step())))
+}
+
+// log counts the events of the whole log by the series that they belong to.
+func (x *counting) log() (map[string]float64, error) {
+	n := map[string]float64{}
+	err := isrlog.NewLog(connect.Config{Bootstrap: x.c.Bootstrap()}, nil, 30*time.Second).Read(x.t.Context(), isrlog.Span{}, isrlog.Listener{
+		Event: func(e inspect.IsrEvent) {
+			kind := map[inspect.IsrEventType]string{inspect.IsrShrink: "shrinks", inspect.IsrExpand: "expands"}[e.Type]
+			if kind == "" {
+				return
+			}
+			for _, id := range e.Brokers {
+				n[fmt.Sprintf(`kafka_broker_isr_%s_total{broker="%d",cause=%q}`, kind, id, e.Cause)]++
+			}
+			n[fmt.Sprintf(`kafka_topic_partition_isr_%s_total{topic=%q,partition="%d"}`, kind, e.Topic, e.Partition)]++
+		},
+		Evidence: func(isrlog.Evidence) {}, Note: func(string, bool) {},
+	})
+	return n, err
+}
+
+var isrLine = regexp.MustCompile(`(?m)^(kafka_(?:broker|topic_partition)_isr_[a-z]+_total\{.*\}) (\S+)$`)
+
+// isrSeries are the counters of a page.
+func isrSeries(page string) map[string]float64 {
+	n := map[string]float64{}
+	for _, m := range isrLine.FindAllStringSubmatch(page, -1) {
+		n[m[1]], _ = strconv.ParseFloat(m[2], 64)
+	}
+	return n
+}
+
+// since is what has grown.
+func since(before, after map[string]float64) map[string]float64 {
+	n := map[string]float64{}
+	for series, v := range after {
+		if v -= before[series]; v != 0 {
+			n[series] = v
+		}
+	}
+	return n
+}
+
+// activeController asks a broker.
+func activeController(t *testing.T, c *kafkatest.Cluster) (id int32) {
+	t.Helper()
+	kafkatest.Eventually(t, soon, func() error {
+		topic, req := kmsg.NewDescribeQuorumRequestTopic(), kmsg.NewPtrDescribeQuorumRequest()
+		topic.Topic, topic.Partitions = "__cluster_metadata", append(topic.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
+		req.Topics = append(req.Topics, topic)
+		resp, err := c.Ask(t.Context(), 1, req)
+		if err != nil {
+			return err
+		}
+		if id = resp.(*kmsg.DescribeQuorumResponse).Topics[0].Partitions[0].LeaderID; id < 0 {
+			return errors.New("there is none")
+		}
+		return nil
+	})
+	return id
+}

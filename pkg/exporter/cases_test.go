@@ -377,7 +377,7 @@ func TestShortISRShrink(t *testing.T) {
 	s := r.scrape()
 	s.is(t, shrinks+"2", expands+"2", left+"2", came+"2", under+"0",
 		`kafka_broker_isr_shrinks_total{broker="1",cause="unknown"} 0`, `kafkaops_isr_source{source="metadata-diff"} 1`, `kafkaops_isr_source{source="metadata-log"} 0`,
-		`kafkaops_isr_gaps_total{reason="log"} 0`)
+		`kafkaops_isr_gaps_total 0`)
 }
 
 // TestReassignmentInProgress: apache/kafka #7361 (KIP-352). What is being added is

@@ -87,17 +87,19 @@ func isrEvidence() []metric[*view] {
 			},
 		},
 		{
-			name: "kafkaops_isr_gaps_total", kind: counter, labels: []string{"reason"}, unit: "gaps", since: first,
+			name: "kafkaops_isr_gaps_total", kind: counter, unit: "gaps", since: first,
 			help: "Times that what the ISR counters come from was interrupted, so that changes may be missing from them: " +
-				"log, the metadata log could not be read any more and looks took its place, which tell what is different and not what was undone meanwhile; " +
-				"trimmed, the log had been cut before it was read; " +
-				"looks, by source metadata-diff, nobody looked for five sample intervals and more, for nobody answered or a collection waited for a broker; " +
-				"older, what brokers tell has gone back for good, and counting began anew.",
+				"the metadata log could not be read any more and looks took its place, which tell what is different and not what was undone meanwhile; " +
+				"the log had been cut before it was read; " +
+				"by source metadata-diff, nobody looked for five sample intervals and more, for nobody answered or a collection waited for a broker; " +
+				"what brokers tell has gone back for good, and counting began anew.",
 			absent: "nothing was observed", use: "How far to trust the ISR counters.",
 			draw: func(v *view, add addFunc) {
+				gaps := 0.0
 				for _, reason := range gapReasons() {
-					add(v.gaps[reason], string(reason), "", "")
+					gaps += v.gaps[reason]
 				}
+				add(gaps, "", "", "")
 			},
 		},
 	}

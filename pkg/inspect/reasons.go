@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // reasons draws the level and says why, the worst first.
@@ -153,13 +154,62 @@ func (e *evidence) whoIsOut() string {
 		for same < len(ids) && e.outOf[ids[same]] == e.outOf[ids[0]] {
 			same++
 		}
-		parts = append(parts, fmt.Sprintf("%s out of %s", brokersAre(ids[:same]), e.ofThem(e.outOf[ids[0]], same)))
+		part := fmt.Sprintf("%s out of %s", brokersAre(ids[:same]), e.ofThem(e.outOf[ids[0]], same))
+		if len(e.outOf) == 1 { // else a partition's onset may be another broker's
+			part += e.sinceWhen()
+		}
+		parts = append(parts, part)
 		ids = ids[same:]
 	}
 	if more > 0 {
 		parts = append(parts, fmt.Sprintf("and %d more brokers", more))
 	}
 	return strings.Join(parts, ", ")
+}
+
+// sinceWhen says since when and why the only broker that is out has been out, where
+// that is known of all its partitions, with one cause; else it is empty. Each leader drops
+// a follower for itself: the first and the last are told.
+func (e *evidence) sinceWhen() string {
+	var first, last time.Time
+	var cause IsrCause
+	for i := range e.unhealthy {
+		j := &e.unhealthy[i]
+		if len(j.Health.OutOfSync) == 0 {
+			continue
+		}
+		if j.Onset == nil {
+			return ""
+		}
+		since, ok := j.Onset.Since.Get()
+		why := j.Onset.Cause.Or("")
+		if !ok || cause != "" && why != cause {
+			return ""
+		}
+		if cause = why; first.IsZero() || since.Before(first) {
+			first = since
+		}
+		if since.After(last) {
+			last = since
+		}
+	}
+	if first.IsZero() {
+		return ""
+	}
+	told := " since " + e.clock(first)
+	if to := e.clock(last); " since "+to != told {
+		told += " (of the last since " + to + ")"
+	}
+	return told + ", " + string(cause)
+}
+
+// clock is a time, with its date where that is not the Snapshot's.
+func (e *evidence) clock(at time.Time) string {
+	const second = "15:04:05Z"
+	if at = at.UTC(); at.Format(time.DateOnly) == e.s.TakenAt.UTC().Format(time.DateOnly) {
+		return at.Format(second)
+	}
+	return at.Format(time.DateOnly + " " + second)
 }
 
 // ofThem is which of the under-replicated partitions n are, where it is n for

@@ -220,6 +220,19 @@ type Partition struct {
 	MinInsyncReplicas Opt[int32]
 	// Offsets is nil where [PartOffsets] was not asked.
 	Offsets *Offsets
+	// Onset is nil where it is not known, or nothing is wrong.
+	Onset *Onset
+}
+
+// Onset is since when a partition has been without a leader or without one of its
+// replicas, by the metadata log: whichever came first, so that what is worst about it
+// may be younger.
+type Onset struct {
+	// Since is when that came about, by the active controller's clock, and Cause why.
+	Since Opt[time.Time]
+	Cause Opt[IsrCause]
+	// Before is known where Since is not: at that time it was so already.
+	Before Opt[time.Time]
 }
 
 // Offsets is what ListOffsets answered for one partition in three rounds, in

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // cluster is a Snapshot of one topic with these partitions on brokers 1 to 3.
@@ -25,6 +26,30 @@ func cluster(parts ...*Partition) *Snapshot {
 func (s *Snapshot) with(change func(*Snapshot)) *Snapshot {
 	change(s)
 	return s
+}
+
+// since is a partition with an onset that many seconds after 1970 began.
+func since(p *Partition, second int64, cause IsrCause) *Partition {
+	p.Onset = &Onset{Since: Known(time.Unix(second, 0)), Cause: Known(cause)}
+	return p
+}
+
+// TestSinceUntold: what is not known of each, or of one broker alone, is not said.
+func TestSinceUntold(t *testing.T) {
+	t.Parallel()
+	short := func() *Partition { return part(1, "123", "12", 1) }
+	for name, s := range map[string]*Snapshot{
+		"one is not known":      cluster(since(short(), 31, CauseReplicaLag), short()),
+		"one is older":          cluster(since(short(), 31, CauseReplicaLag), short()).with(func(s *Snapshot) { s.Topics[0].Partitions[1].Onset = &Onset{Before: Known(time.Unix(1, 0))} }),
+		"another cause":         cluster(since(short(), 31, CauseReplicaLag), since(short(), 31, CauseBrokerFenced)),
+		"two brokers":           cluster(since(part(1, "123", "1", 1), 31, CauseReplicaLag)),
+		"a broker of each":      cluster(since(short(), 31, CauseReplicaLag), since(part(1, "123", "13", 1), 31, CauseReplicaLag)),
+		"min ISR unknown, none": cluster(part(1, "123", "123", 0)),
+	} {
+		if reasons := strings.Join(s.Verdict().Reasons, "\n"); strings.Contains(reasons, "since") || strings.Contains(reasons, "replica-lag") {
+			t.Errorf("%s: %s", name, reasons)
+		}
+	}
 }
 
 func TestVerdict(t *testing.T) {
@@ -48,6 +73,8 @@ func TestVerdict(t *testing.T) {
 		{"one copy left, min 1", cluster(part(1, "123", "1", 1)), LevelAtRisk, "one in-sync copy left"},
 		{"RF 1 has one copy by construction", cluster(part(1, "1", "1", 1)), LevelOK, ""},
 		{"under-replicated", cluster(part(1, "123", "12", 1), healthy()), LevelDegraded, "1 partition has lost a replica: broker 3 is out of it"},
+		{"since when", cluster(since(part(1, "123", "12", 1), 31, CauseReplicaLag), healthy(), since(part(1, "123", "12", 1), 31, CauseReplicaLag)), LevelDegraded, "broker 3 is out of all of them since 1970-01-01 00:00:31Z, replica-lag"},
+		{"since several times", cluster(since(part(1, "123", "12", 1), 38, CauseReplicaLag), since(part(1, "123", "12", 1), 31, CauseReplicaLag)), LevelDegraded, "broker 3 is out of all of them since 1970-01-01 00:00:31Z (of the last since 1970-01-01 00:00:38Z), replica-lag"},
 		{"at min", cluster(part(1, "123", "12", 2)), LevelDegraded, "the next loss refuses acks=all"},
 		{"silent broker", cluster(healthy()).with(silent3), LevelDegraded, "broker 3 (h:9092) does not answer: no reply to ApiVersions within 3s;broker 3 is still in the ISR of 1 partition"},
 		{"silent leader", cluster(part(3, "312", "312", 1)).with(silent3), LevelDegraded, "broker 3 still leads 1 partition"},

@@ -37,13 +37,16 @@ const maxHeld = 1 << 18
 // change takes a PartitionChange.
 func (r *Replay) change(at Position, rec *kraft.PartitionChange) {
 	t, p := r.find(rec.TopicID, rec.PartitionID)
+	if p == nil && !r.only.has(rec.TopicID, rec.PartitionID) {
+		return
+	}
 	if p == nil {
 		r.gaps.Strays++
 		r.settle(inspect.CauseUnknown)
 		return
 	}
 	c := change{
-		at: at, topic: t.name, index: rec.PartitionID, before: p.state, after: p.merge(rec),
+		at: at, id: rec.TopicID, topic: t.name, index: rec.PartitionID, before: p.state, after: p.merge(rec),
 		unclean: rec.LeaderRecoveryState == kraft.Recovering,
 	}
 	c.out = p.apply(c.after, at.Time)
@@ -131,12 +134,17 @@ func (r *Replay) told(c *change, because inspect.IsrCause) {
 	reassigned := len(moving) > 0 || !slices.Equal(before.replicas, after.replicas)
 	elected := before.leader != after.leader && after.leader != inspect.NoBroker
 	tells := false
+	first := because
 	tell := func(t inspect.IsrEventType, cause inspect.IsrCause, brokers []inspect.BrokerID) {
 		if len(brokers) > 0 {
+			if !tells || t == inspect.IsrShrink {
+				first = cause
+			}
 			tells = true
 			r.tell(c, t, cause, brokers)
 		}
 	}
+	defer func() { r.watched(c, first) }()
 
 	left := minus(before.isr, after.isr)
 	stayed := minus(left, minus(left, after.replicas))
@@ -160,6 +168,12 @@ func (r *Replay) told(c *change, because inspect.IsrCause) {
 	}
 	if !tells { // an ELR that follows from what was told is no event of its own
 		tell(inspect.IsrELR, because, union(differing(before.elr, after.elr), differing(before.lastKnown, after.lastKnown)))
+	}
+}
+
+func (r *Replay) watched(c *change, cause inspect.IsrCause) {
+	if r.watch != nil {
+		r.watch(c, cause)
 	}
 }
 

@@ -168,13 +168,15 @@ func matters(t kraft.Type) bool {
 	return false
 }
 
-// endsSnapshot reports whether it holds a snapshot's footer.
-func (b *batch) endsSnapshot() bool {
-	found := false
+// controls calls take with the records of a control batch that can be read.
+func (b *batch) controls(take func(kraft.ControlRecord)) {
+	if !b.isControl() {
+		return
+	}
 	_ = b.each(func(_ Position, rec *kmsg.Record) error {
-		control, err := kraft.DecodeControl(rec.Key, rec.Value)
-		found = found || err == nil && control.ControlType() == kraft.ControlSnapshotFooter
+		if control, err := kraft.DecodeControl(rec.Key, rec.Value); err == nil {
+			take(control)
+		}
 		return nil
 	})
-	return b.isControl() && found
 }

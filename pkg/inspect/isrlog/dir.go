@@ -13,7 +13,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
@@ -206,7 +208,7 @@ func (r *dirReading) load(at inspect.Offset) {
 	f, err := r.dir.fsys.Open(name)
 	if err == nil {
 		defer f.Close()
-		err = loadSnapshot(f, r.replay)
+		_, err = loadSnapshot(f, r.replay)
 	}
 	if err != nil {
 		r.to.Note(fmt.Sprintf("%s: %v", path.Join(r.dir.name, name), err), true)
@@ -217,25 +219,35 @@ func (r *dirReading) load(at inspect.Offset) {
 }
 
 // loadSnapshot takes the state from a snapshot, for what is not known of it. A
-// snapshot is whole where its footer ends it, and else nothing is taken.
-func loadSnapshot(in io.Reader, to *Replay) error {
+// snapshot is whole where its footer ends it, and else nothing is taken. at is when
+// the last record was written that it contains, zero where it does not say.
+func loadSnapshot(in io.Reader, to *Replay) (at time.Time, err error) {
 	batches := newBatchReader(in)
 	scratch := NewReplay(to.source, nil)
+	scratch.only = to.only
 	footer := false
 	for {
 		b, err := batches.next()
 		switch {
 		case errors.Is(err, io.EOF) && footer:
 			to.adopt(scratch)
-			return nil
+			return at, nil
 		case errors.Is(err, io.EOF), errors.Is(err, errTorn):
-			return errors.New("a snapshot without its end")
+			return at, errors.New("a snapshot without its end")
 		case err != nil:
-			return err
+			return at, err
 		}
-		footer = b.endsSnapshot()
+		footer = false
+		b.controls(func(rec kraft.ControlRecord) {
+			switch rec := rec.(type) {
+			case *kraft.SnapshotHeader:
+				at = time.UnixMilli(rec.LastContainedLogTimestamp).UTC()
+			case *kraft.SnapshotFooter:
+				footer = true
+			}
+		})
 		if err := b.load(scratch); err != nil {
-			return err
+			return at, err
 		}
 	}
 }

@@ -59,6 +59,10 @@ type logReading struct {
 	lastEpoch int32
 	gaps      Gaps
 	ended     bool
+	// loaded is when the last record was written that the snapshot contains.
+	loaded time.Time
+	// once: what the log does not go on with ends the pass.
+	once bool
 	// again: Reached wants to be called without waiting.
 	again bool
 }
@@ -208,7 +212,10 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 		return false, err
 	case got.code != 0:
 		return false, fmt.Errorf("controller %s: %w", r.at.addr, errMoved)
-	case got.snapshot.offset >= 0, got.diverged:
+	case got.snapshot.offset < 0 && !got.diverged:
+	case r.once:
+		return false, fmt.Errorf("controller %s: offset %d: %w", r.at.addr, r.next, errMoved)
+	default:
 		return true, r.jump(ctx)
 	}
 	r.target, r.hw = max(r.target, got.hw), got.hw
@@ -275,7 +282,8 @@ func (r *logReading) load(ctx context.Context, id snapshotID) error {
 		}
 		all, size = append(all, piece...), whole
 	}
-	if err := loadSnapshot(bytes.NewReader(all), r.replay); err != nil {
+	var err error
+	if r.loaded, err = loadSnapshot(bytes.NewReader(all), r.replay); err != nil {
 		return fmt.Errorf("controller %s: snapshot %d-%d: %w", r.at.addr, id.offset, id.epoch, err)
 	}
 	return nil

@@ -35,6 +35,7 @@ type absence struct {
 // change is a record that changed a partition.
 type change struct {
 	at            Position
+	id            kraft.UUID // of the topic
 	topic         string
 	index         int32
 	before, after state
@@ -147,6 +148,9 @@ func union(lists ...[]inspect.BrokerID) []inspect.BrokerID {
 // returns the topic and the state before, or nil.
 func (r *Replay) place(rec *kraft.Partition, s state) (t *topic, was *partition) {
 	const most = 1 << 20 // more partitions than a topic can have: a damaged log
+	if !r.only.has(rec.TopicID, rec.PartitionID) {
+		return nil, nil
+	}
 	t = r.topics[rec.TopicID]
 	if t == nil || rec.PartitionID < 0 || rec.PartitionID >= most {
 		r.gaps.Strays++
@@ -180,15 +184,18 @@ func (r *Replay) create(at Position, rec *kraft.Partition) {
 	for _, id := range minus(p.replicas, p.isr) { // fenced when it was created
 		p.out = append(p.out, absence{id, at.Time})
 	}
-	c := change{at: at, topic: t.name, index: rec.PartitionID, before: state{leader: inspect.NoBroker}, after: p.state}
+	c := change{at: at, id: rec.TopicID, topic: t.name, index: rec.PartitionID, before: state{leader: inspect.NoBroker}, after: p.state}
 	r.tell(&c, inspect.IsrCreate, inspect.CauseTopicCreated, p.replicas)
+	r.watched(&c, inspect.CauseTopicCreated)
 }
 
 // remove: a topic's partitions go with it, without records of their own.
 func (r *Replay) remove(at Position, rec *kraft.RemoveTopic) {
 	t := r.topics[rec.TopicID]
 	if t == nil {
-		r.gaps.Strays++
+		if r.only == nil {
+			r.gaps.Strays++
+		}
 		return
 	}
 	delete(r.topics, rec.TopicID)

@@ -40,7 +40,20 @@ type Replay struct {
 	open     bool
 	buffered []positioned
 	gaps     Gaps
+	// only, where it is not nil, are the partitions of which anything is kept. The
+	// changes of others neither count nor end a run.
+	only only
+	// watch, where it is not nil, takes every change with the cause of the most that
+	// it did.
+	watch func(c *change, cause inspect.IsrCause)
 }
+
+// only are partitions by topic and index.
+type only map[kraft.UUID]map[int32]bool
+
+func (o only) has(topic kraft.UUID, index int32) bool { return o == nil || o[topic][index] }
+
+func (o only) hasTopic(topic kraft.UUID) bool { return o == nil || o[topic] != nil }
 
 // Gaps counts what could not be replayed.
 type Gaps struct {
@@ -89,7 +102,7 @@ func (r *Replay) Gaps() Gaps { return r.gaps }
 func (r *Replay) Load(rec kraft.Record) {
 	switch rec := rec.(type) {
 	case *kraft.Topic:
-		r.topics[rec.TopicID] = &topic{name: rec.Name}
+		r.name(rec)
 	case *kraft.Partition:
 		r.place(rec, stateOf(rec))
 	case *kraft.RegisterBroker:
@@ -173,7 +186,7 @@ func (r *Replay) apply(at Position, rec kraft.Record) {
 		r.fence(inspect.BrokerID(rec.ID), false)
 		r.after = opening{unfenced, inspect.BrokerID(rec.ID)}
 	case *kraft.Topic:
-		r.topics[rec.TopicID] = &topic{name: rec.Name}
+		r.name(rec)
 	case *kraft.Partition:
 		r.create(at, rec)
 	case *kraft.RemoveTopic:
@@ -182,6 +195,12 @@ func (r *Replay) apply(at Position, rec kraft.Record) {
 		r.clearELR(at, rec)
 	case *kraft.Unknown:
 		r.gaps.Newer++
+	}
+}
+
+func (r *Replay) name(rec *kraft.Topic) {
+	if r.only.hasTopic(rec.TopicID) {
+		r.topics[rec.TopicID] = &topic{name: rec.Name}
 	}
 }
 

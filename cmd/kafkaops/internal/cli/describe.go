@@ -32,6 +32,9 @@ is not healthy, the worst first.
   unknown      an answer that the verdict needs is missing
   ok           none of these
 
+Where the metadata log of the active controller can be read (see kafkaops isr), each
+of them has since when it is so and why; that may take one second more.
+
 It looks once. Whether records wait for their commit while all else looks well, as
 behind a slow disk, is asked by kafkaops check health --max-uncommitted-age 5s.`,
 		Example: `  kafkaops describe -b kafka-1:9092,kafka-2:9092
@@ -63,8 +66,19 @@ func (o *describeOptions) run(ctx context.Context, env Env) error {
 	filter := topicFilter{excludeInternal: o.excludeInternal}
 	q := filter.query()
 	q.Parts = inspect.PartELR | inspect.PartReachable
-	return o.show(ctx, env, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
+	s, err := o.open(env)
+	if err != nil {
+		return err
+	}
+	return o.showIn(ctx, s, q, func(out io.Writer, v render.View, snap *inspect.Snapshot) (bool, error) {
 		verdict := snap.Verdict()
+		if len(verdict.Unhealthy) > 0 {
+			s.addOnsets(ctx, snap, verdict.Unhealthy)
+			if err := ctx.Err(); err != nil {
+				return false, err
+			}
+			verdict = snap.Verdict() // whose reasons say since when
+		}
 		return verdict.Level == inspect.LevelOK, render.Overview(out, v, snap, &verdict)
 	})
 }
@@ -79,6 +93,11 @@ func (o *describeOptions) show(ctx context.Context, env Env, q source.Query, dra
 	if err != nil {
 		return err
 	}
+	return o.showIn(ctx, s, q, draw)
+}
+
+// showIn is show in an open session.
+func (o *describeOptions) showIn(ctx context.Context, s *session, q source.Query, draw drawing) error {
 	return s.each(ctx, func(ctx context.Context, out, notes io.Writer) error {
 		snap, err := s.ask(ctx, q, notes)
 		if err != nil {

@@ -87,6 +87,11 @@ func pausedFollower() *inspect.Snapshot {
 		topic("payments", 2, p4, part(ids(3, 2, 1), ids(2, 1), offsets(70, 70, silent, at(1, 70)))),
 	)
 	s.Topics[1].Partitions[1].Leader = 2
+	// Of the third one the log could tell nothing.
+	s.Topics[0].Partitions[0].Onset = &inspect.Onset{
+		Since: inspect.Known(takenAt.Add(-86_123 * time.Millisecond)), Cause: inspect.Known(inspect.CauseReplicaLag),
+	}
+	s.Topics[1].Partitions[0].Onset = &inspect.Onset{Before: inspect.Known(takenAt.Add(-63 * time.Minute))}
 	s.Brokers[2].Reachable = inspect.Known(false)
 	s.Brokers[2].VersionRange = inspect.Unknown[string]()
 	s.Brokers[2].LogDirs = inspect.Unknown[[]inspect.LogDir]()

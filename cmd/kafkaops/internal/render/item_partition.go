@@ -3,6 +3,7 @@ package render
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
@@ -49,9 +50,14 @@ type PartitionItem struct {
 	Status []inspect.Status `json:"status"`
 	// Findings are weaknesses that are built in: no-headroom, min-isr-exceeds-rf.
 	Findings []inspect.FindingID `json:"findings"`
-	// Since is when it left "ok", RFC 3339; null where that is not known.
-	Since    inspect.Opt[string] `json:"since"`
-	Internal bool                `json:"internal"`
+	// Since is when the metadata log has it lose its leader or the first of the
+	// replicas that it is without, RFC 3339, and Cause why, as in kind IsrEvent. Null
+	// where that is not known; SinceBefore is then the earliest time at which it is
+	// known to have been so already. Only describe asks, and only of unhealthy.
+	Since       inspect.Opt[string]           `json:"since"`
+	SinceBefore inspect.Opt[string]           `json:"sinceBefore"`
+	Cause       inspect.Opt[inspect.IsrCause] `json:"cause"`
+	Internal    bool                          `json:"internal"`
 }
 
 // PartitionItems are the items for partitions with the health that the caller
@@ -69,7 +75,12 @@ func PartitionItems(judged []inspect.Judged) []PartitionItem {
 
 func partitionItem(j *inspect.Judged) PartitionItem {
 	p, h := j.Partition, &j.Health
+	onset := inspect.Onset{}
+	if p.Onset != nil {
+		onset = *p.Onset
+	}
 	return PartitionItem{
+		Since: rfc3339(onset.Since), SinceBefore: rfc3339(onset.Before), Cause: onset.Cause,
 		Topic: p.Topic, TopicID: p.TopicID, Partition: p.Index, Internal: p.Internal,
 		Leader: broker(p.Leader), LeaderEpoch: p.LeaderEpoch,
 		Replicas: list(p.Replicas), ISR: idSet(p.ISR),
@@ -82,6 +93,13 @@ func partitionItem(j *inspect.Judged) PartitionItem {
 		Headroom:                   h.Headroom,
 		Status:                     list(h.Status), Findings: list(h.Findings),
 	}
+}
+
+func rfc3339(at inspect.Opt[time.Time]) inspect.Opt[string] {
+	if t, ok := at.Get(); ok {
+		return inspect.Known(t.UTC().Format(rfc3339Millis))
+	}
+	return inspect.Unknown[string]()
 }
 
 // broker is the id, or unknown, that is null, for NoBroker.

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -43,7 +44,7 @@ func overviewTerminal(b *strings.Builder, v View, s *inspect.Snapshot, verdict *
 	}
 	if len(verdict.Unhealthy) > 0 {
 		b.WriteByte('\n')
-		b.WriteString(UnhealthyTable(v, verdict.Unhealthy).Text(v))
+		b.WriteString(UnhealthyTable(v, s.TakenAt, verdict.Unhealthy).Text(v))
 	}
 	if next := nextCommands(s, verdict); len(next) > 0 {
 		b.WriteByte('\n')
@@ -175,8 +176,25 @@ func nextCommands(s *inspect.Snapshot, verdict *inspect.Verdict) []string {
 	add(c.Offline > 0, "describe topics --unavailable")
 	add(c.Offline == 0 && c.UnderMinISR > 0, "describe topics --under-min-isr")
 	add(c.BrokersSilent+c.BrokersGone > 0, "describe brokers")
+	add(c.UnderReplicated+c.Offline > 0, isrCommand(verdict))
 	add(s.QuorumAtRisk(), "describe quorum")
 	return next
+}
+
+// isrCommand tells the history of the broker that everything is about, if there is one.
+func isrCommand(verdict *inspect.Verdict) string {
+	out := map[inspect.BrokerID]bool{}
+	for i := range verdict.Unhealthy {
+		for _, id := range verdict.Unhealthy[i].Health.OutOfSync {
+			out[id] = true
+		}
+	}
+	if len(out) == 1 {
+		for id := range out {
+			return fmt.Sprintf("isr --broker %d", id)
+		}
+	}
+	return "isr"
 }
 
 // overviewPipe is a line for each fact, then the table.
@@ -215,6 +233,6 @@ func overviewPipe(b *strings.Builder, v View, s *inspect.Snapshot, verdict *insp
 	}
 	if len(verdict.Unhealthy) > 0 {
 		b.WriteByte('\n')
-		b.WriteString(UnhealthyTable(v, verdict.Unhealthy).Text(v))
+		b.WriteString(UnhealthyTable(v, s.TakenAt, verdict.Unhealthy).Text(v))
 	}
 }

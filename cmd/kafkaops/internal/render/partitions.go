@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
@@ -27,7 +28,7 @@ func Topics(w io.Writer, v View, s *inspect.Snapshot, judged []inspect.Judged) e
 // TopicsTable is the table of describe topics.
 func TopicsTable(v View, judged []inspect.Judged) *Table {
 	shown := v.cut(len(judged), 0)
-	t := partitionTable(v.wide(), judged[:shown], topicsColumns)
+	t := partitionTable(v.wide(), judged[:shown], topicsColumns())
 	if shown < len(judged) {
 		t.Tail = []string{fmt.Sprintf("%s of %s partitions shown (all of them: --all)",
 			v.number(int64(shown)), v.number(int64(len(judged))))}
@@ -42,10 +43,10 @@ type partitionColumn struct {
 	cell func(j *inspect.Judged) Cell
 }
 
-func partitionTable(wide bool, judged []inspect.Judged, columns func() []partitionColumn) *Table {
+func partitionTable(wide bool, judged []inspect.Judged, columns []partitionColumn) *Table {
 	t := &Table{}
 	var cells []func(*inspect.Judged) Cell
-	for _, c := range columns() {
+	for _, c := range columns {
 		if wide || !c.wide {
 			t.Columns = append(t.Columns, c.Column)
 			cells = append(cells, c.cell)
@@ -61,8 +62,16 @@ func partitionTable(wide bool, judged []inspect.Judged, columns func() []partiti
 	return t
 }
 
-// overviewColumns answer "what is wrong with it".
-func overviewColumns() []partitionColumn {
+// overviewColumns answer "what is wrong with it, since when and why", as of takenAt.
+func overviewColumns(takenAt time.Time, judged []inspect.Judged) []partitionColumn {
+	told := slices.ContainsFunc(judged, func(j inspect.Judged) bool { return j.Onset != nil })
+	unlessNone := func(c Cell) Cell {
+		if !told { // then the columns are left out on a terminal
+			c.Text = ""
+		}
+		return c
+	}
+
 	return append([]partitionColumn{
 		{Column: Column{Name: "PARTITION", Elastic: true}, cell: partitionName},
 		{Column: Column{Name: "LEADER"}, cell: leaderCell},
@@ -70,8 +79,37 @@ func overviewColumns() []partitionColumn {
 		{Column: Column{Name: "OUT"}, cell: outCell},
 		{Column: Column{Name: "MIN", Right: true}, cell: func(j *inspect.Judged) Cell { return Number(j.Health.EffectiveMinISR) }},
 		{Column: Column{Name: "STATUS", Long: true, Keep: true}, cell: statusCell},
+		{
+			Column: Column{Name: "SINCE", HideBlank: true},
+			cell:   func(j *inspect.Judged) Cell { return unlessNone(sinceCell(j, takenAt)) },
+		},
+		{Column: Column{Name: "CAUSE", HideBlank: true, Spare: 1}, cell: func(j *inspect.Judged) Cell { return unlessNone(causeCell(j)) }},
 		{Column: Column{Name: "REPLICAS", Spare: 1}, wide: true, cell: replicasCell},
 	}, wideColumns()...)
+}
+
+// sinceCell is for how long the partition has not been ok; in a pipe, since when.
+func sinceCell(j *inspect.Judged, takenAt time.Time) Cell {
+	if j.Onset == nil {
+		return Text(Unknown)
+	}
+	since, more, before := j.Onset.Since, "", ""
+	if !since.IsKnown() {
+		since, more, before = j.Onset.Before, ">", "before "
+	}
+	at, ok := since.Get()
+	if !ok {
+		return Text(Unknown)
+	}
+	// The controller's clock may be ahead of this one.
+	return Cell{Text: more + Millis(max(0, takenAt.Sub(at)).Milliseconds()), Pipe: before + at.UTC().Format(rfc3339Millis)}
+}
+
+func causeCell(j *inspect.Judged) Cell {
+	if j.Onset == nil {
+		return Text(Unknown)
+	}
+	return Text(string(j.Onset.Cause.Or(Unknown)))
 }
 
 func topicsColumns() []partitionColumn {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
@@ -47,11 +48,11 @@ func rank(h *inspect.Health) int {
 	return len(h.Status) + 7
 }
 
-// UnhealthyTable lists partitions worst first, cut as the View says.
-func UnhealthyTable(v View, judged []inspect.Judged) *Table {
+// UnhealthyTable lists partitions worst first, as of takenAt and cut as the View says.
+func UnhealthyTable(v View, takenAt time.Time, judged []inspect.Judged) *Table {
 	sorted := WorstFirst(judged)
 	shown := v.cut(len(sorted), overviewRows)
-	t := partitionTable(v.wide(), sorted[:shown], overviewColumns)
+	t := partitionTable(v.wide(), sorted[:shown], overviewColumns(takenAt, sorted[:shown]))
 	if hidden := sorted[shown:]; len(hidden) > 0 {
 		t.Tail = []string{fmt.Sprintf("… %s more (%s)", v.number(int64(len(hidden))), commandFor(hidden))}
 	}

@@ -137,7 +137,7 @@ func (r *Replay) told(c *change, because inspect.IsrCause) {
 	first := because
 	tell := func(t inspect.IsrEventType, cause inspect.IsrCause, brokers []inspect.BrokerID) {
 		if len(brokers) > 0 {
-			if !tells || t == inspect.IsrShrink {
+			if !tells {
 				first = cause
 			}
 			tells = true

@@ -43,8 +43,7 @@ type Replay struct {
 	// only, where it is not nil, are the partitions of which anything is kept. The
 	// changes of others neither count nor end a run.
 	only only
-	// watch, where it is not nil, takes every change with the cause of the most that
-	// it did.
+	// watch, where it is not nil, takes every change with the cause of its first event.
 	watch func(c *change, cause inspect.IsrCause)
 }
 

@@ -88,6 +88,8 @@ func describeKilled(t *testing.T, c *kafkatest.Cluster) {
 	below := partitionItem(t, item.Unhealthy, "killed-min-3", 0)
 	equal(t, "elr below min ISR", below.ELR, "[3]")
 	equal(t, "headroom below min ISR", below.Headroom, -1)
+	sinceOf(t, c, "killed-min-3", 0, "broker-fenced")
+	sinceOf(t, c, "killed-min-2", 1, "broker-fenced")
 	kafkaops(c, "describe --exit-code").want(t, 3)
 
 	r := screen(c, "describe").want(t, 0)

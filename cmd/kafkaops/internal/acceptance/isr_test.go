@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
 	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
 )
@@ -18,6 +19,7 @@ import (
 type isrEvent struct {
 	Time      time.Time `json:"time"`
 	Topic     string    `json:"topic"`
+	Partition int32     `json:"partition"`
 	Type      string    `json:"type"`
 	Cause     string    `json:"cause"`
 	Brokers   []int32   `json:"brokers"`
@@ -99,4 +101,41 @@ func TestIsrOfAPausedFollower(t *testing.T) {
 	if rows := strings.Split(strings.TrimSpace(r.stdout), "\n"); r.exit != 0 || len(rows) != 2 || !strings.HasPrefix(rows[1], "3\t") {
 		t.Error(r)
 	}
+}
+
+// sinceOf wants describe to say since when a partition with three replicas is unhealthy,
+// and why: as isr has the last shrink before which it was whole.
+func sinceOf(t *testing.T, c *kafkatest.Cluster, topic string, partition int32, cause string) {
+	t.Helper()
+	var events struct{ Items []isrEvent }
+	r := kafkaops(c, "isr -o json --controller "+c.ControllerAddr()+" --topic "+topic).want(t, 0)
+	if err := json.Unmarshal([]byte(r.stdout), &events); err != nil {
+		t.Fatal(err)
+	}
+	want := ""
+	for _, e := range events.Items {
+		if e.Partition == partition && e.Type == "shrink" && len(e.ISRBefore) == 3 {
+			want = e.Time.Format(time.RFC3339Nano) + " " + e.Cause
+		}
+	}
+	kafkatest.Eventually(t, soon, func() error { // on a busy machine a second may be too short
+		var d render.Document[render.PartitionItem]
+		var cluster render.Document[render.ClusterItem]
+		r := kafkaops(c, "describe -o json --timeout 3s")
+		if err := json.Unmarshal([]byte(r.stdout), &cluster); err != nil {
+			return fmt.Errorf("%w: %v", err, r)
+		}
+		for _, item := range cluster.Items {
+			d.Items = append(d.Items, item.Unhealthy...)
+		}
+		p := partitionItem(t, d.Items, topic, partition)
+		at, err := time.Parse(time.RFC3339Nano, p.Since.Or(""))
+		if err != nil {
+			return err
+		}
+		if got := at.Format(time.RFC3339Nano) + " " + string(p.Cause.Or("null")); got != want || string(p.Cause.Or("")) != cause || p.SinceBefore.IsKnown() {
+			return fmt.Errorf("%s-%d is unhealthy since %s, before %s; isr has %s, and %s is wanted", topic, partition, got, p.SinceBefore, want, cause)
+		}
+		return nil
+	})
 }

@@ -85,6 +85,7 @@ func TestLeaderless(t *testing.T) {
 		equal(t, "isr", p.ISR, "[]")
 		equal(t, "elr", p.ELR, "[3]")
 		equal(t, "lastKnownElr", p.LastKnownELR, "[1]")
+		sinceOf(t, c, topic, 1, "broker-fenced") // since broker 2 left: the first of three
 		kafkaops(c, "lag --exit-code").want(t, 3)
 		kafkaops(c, "check health").want(t, 3)
 		r := kafkaops(c, "check health --nagios").want(t, 2)

@@ -76,6 +76,9 @@ func TestPausedFollower(t *testing.T) {
 		equal(t, "under min ISR", item.UnderMinISR, 1)
 		equal(t, "at min ISR", item.AtMinISR, 1)
 		equal(t, "under-replicated", item.UnderReplicated, 3)
+		for _, topic := range []string{atMin, underMin, minOne} {
+			sinceOf(t, c, topic, 0, "replica-lag")
+		}
 		if why := strings.Join(item.Reasons, "\n"); !strings.Contains(why, "broker 2 ("+c.BrokerAddr(2)+") does not answer") {
 			t.Errorf("the reasons do not name broker 2:\n%s", why)
 		}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // begin finds out where to read from, with the state of that place. The log may be
@@ -49,15 +48,29 @@ func (r *logReading) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		quiet, err := r.isQuiet(ctx, place, newest.offset)
-		if err != nil {
-			return err
-		}
-		if quiet {
-			return r.beginAt(ctx, newest, newest.offset)
+		if place > first.base {
+			if done, err := r.beginLate(ctx, place, newest, first, log.start); err != nil || done {
+				return err
+			}
+			r.restart()
 		}
 	}
 	return r.beginAtStart(ctx, log.start, first, newest)
+}
+
+// beginLate begins behind the log's start, at place. False where it cannot.
+func (r *logReading) beginLate(ctx context.Context, place inspect.Offset, newest snapshotID, first stamp, start inspect.Offset) (bool, error) {
+	if place >= newest.offset {
+		return true, r.beginAt(ctx, newest, newest.offset)
+	}
+	c, ok, err := r.touchedBetween(ctx, place, newest.offset)
+	switch {
+	case err != nil || !ok:
+		return false, err
+	case c.isNothing():
+		return true, r.beginAt(ctx, newest, newest.offset)
+	}
+	return r.beginBefore(ctx, place, newest, first, start, c)
 }
 
 // beginAt takes the state from a snapshot, and reads on from that offset.
@@ -79,14 +92,11 @@ func (r *logReading) beginAtStart(ctx context.Context, start inspect.Offset, fir
 		r.next, r.from, r.lastEpoch = 1, 0, r.at.epoch
 		return nil
 	}
-	// The earliest snapshot is that of the log's start, in the epoch in which the log
-	// goes on, unless that began right there. Fetch tells, which FetchSnapshot would
-	// not.
-	got, err := r.at.fetch(ctx, fetchQuery{offset: start, lastEpoch: first.epoch, maxBytes: 1})
+	ok, err := r.hasEarliest(ctx, start, first)
 	if err != nil {
 		return err
 	}
-	if got.code == 0 && got.snapshot.offset < 0 && !got.diverged {
+	if ok {
 		if err := r.load(ctx, snapshotID{start, first.epoch}); err != nil {
 			return err
 		}
@@ -96,6 +106,17 @@ func (r *logReading) beginAtStart(ctx context.Context, start inspect.Offset, fir
 	r.to.Note(fmt.Sprintf("%s: the snapshot of offset %d, where its log begins, cannot be had: events from %d on", r.evidence.Where, start, newest.offset), true)
 	r.evidence.restart()
 	return r.beginAt(ctx, newest, newest.offset)
+}
+
+// hasEarliest reports whether the snapshot of the log's start can be had, in the epoch
+// in which the log goes on, unless that began right there. Fetch tells, which
+// FetchSnapshot would not.
+func (r *logReading) hasEarliest(ctx context.Context, start inspect.Offset, first stamp) (bool, error) {
+	got, err := r.at.fetch(ctx, fetchQuery{offset: start, lastEpoch: first.epoch, maxBytes: 1})
+	if err != nil {
+		return false, err
+	}
+	return got.code == 0 && got.snapshot.offset < 0 && !got.diverged, nil
 }
 
 // survey asks for the log's bounds and its newest snapshot, whose offset is −1 where
@@ -168,39 +189,4 @@ func (r *logReading) search(ctx context.Context, first stamp, end inspect.Offset
 		}
 	}
 	return low.base, nil
-}
-
-// isQuiet reports whether nothing between the two offsets changed a partition or a
-// broker, so that the state of the one is that of the other; or whether there is
-// nothing in between.
-func (r *logReading) isQuiet(ctx context.Context, from, to inspect.Offset) (bool, error) {
-	for from < to {
-		got, err := r.at.fetch(ctx, fetchQuery{offset: from, lastEpoch: r.at.epoch, maxBytes: fetchBytes})
-		if err != nil {
-			return false, err
-		}
-		if got.code != 0 || got.snapshot.offset >= 0 || got.diverged || len(got.data) == 0 {
-			return false, nil
-		}
-		quiet := true
-		for data := got.data; len(data) > 0 && from < to; {
-			b, size, err := cutBatch(data)
-			if err != nil {
-				break
-			}
-			err = b.each(func(at Position, rec *kmsg.Record) error {
-				key, err := typeOf(rec.Value)
-				quiet = quiet && (b.isControl() || at.Offset < from || err == nil && !matters(key))
-				return nil
-			})
-			if err != nil {
-				return false, err
-			}
-			from, data = b.next(), data[size:]
-		}
-		if !quiet {
-			return false, nil
-		}
-	}
-	return true, nil
 }

@@ -27,9 +27,12 @@
 // [RefusedError] says so. An idle log costs 2.5 requests a second, and the search for
 // the beginning of a [Span] a few dozen of some hundred bytes.
 //
-// The state before a span comes from the newest snapshot where that lies before it, or
-// where nothing changed between the two; else the log is read from its start, which may
-// be 100 MB.
+// The state before a span comes from the newest snapshot where that lies before it.
+// Where it does not, what happened between the two is taken back, by the earliest
+// snapshot where the partition epoch says that nothing happened to a partition since,
+// and else by reading the log backwards to the last record that set what was changed
+// (before.go). That is read to its start, which may be 100 MB, where the record is as
+// old as that or cannot be taken back: topics were deleted, an ELR cleared.
 //
 // # What is not read
 //

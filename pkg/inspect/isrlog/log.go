@@ -61,6 +61,8 @@ type logReading struct {
 	ended     bool
 	// loaded is when the last record was written that the snapshot contains.
 	loaded time.Time
+	// earliest is the snapshot of the log's start, once it was looked for and found.
+	earliest snapshotID
 	// once: what the log does not go on with ends the pass.
 	once bool
 	// again: Reached wants to be called without waiting.

@@ -145,6 +145,57 @@ func TestLogSince(t *testing.T) {
 	read("snapshot behind", time.Hour, 1, 200<<20)
 }
 
+// TestLogSinceBehind reads the last hour of a week in which something happened before the
+// newest snapshot: the state before is that of the earliest one, or lies in the last
+// record that set it, or in the log's beginning.
+func TestLogSinceBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a log of 100 MB")
+	}
+	t.Parallel()
+	const state, start = "topic t\npartition t/0 replicas=1,2,3 isr=1,2,3 leader=1", 2000
+	w := newLog(0)
+	w.records(t, story1)
+	happens := map[int64]string{ // by how many records before the end
+		21_000: "change t/0 isr=1,2", 20_900: "change t/0 isr=1,2,3", // 3 h before
+		2400: "change t/0 isr=1,3", // 20 min
+	}
+	const records = 1_200_000
+	for w.next < records {
+		w.timeMs += 500
+		if what := happens[records-w.next]; what != "" {
+			w.records(t, what)
+		}
+		w.noOp()
+	}
+	for _, tt := range []struct {
+		name   string
+		start  int64
+		pepoch int // at the log's start
+		most   int64
+	}{
+		{"unchanged since the earliest snapshot", start, 2, 2 << 20},
+		{"changed since", start, 0, 4 << 20},
+		{"no earliest snapshot, changed in the log", 0, 0, 4 << 20},
+	} {
+		f := startController(t, 100, w)
+		f.start, f.newest = tt.start, snapshotID{inspect.Offset(w.next - 600), 1} // 5 min
+		f.snapshots[f.newest] = snapshotOf(t, "topic t\npartition t/0 replicas=1,2,3 isr=1,3 leader=1 pepoch=3")
+		if tt.start > 0 {
+			f.snapshots[snapshotID{start, 1}] = snapshotOf(t, fmt.Sprintf("%s pepoch=%d", state, tt.pepoch))
+		}
+		began := time.Now()
+		h := readLog(t, reader(f), Span{Since: w.now().Add(-time.Hour)})
+		t.Logf("%s: %d bytes in %d answers, %s", tt.name, f.sent, f.fetches, time.Since(began))
+		if len(h.events) != 1 || !strings.Contains(h.events[0], "t-0 shrink replica-lag [2] isr [1 2 3]->[1 3] leader 1 epoch 0/3") {
+			t.Errorf("%s: events %q", tt.name, h.events)
+		}
+		if f.sent > tt.most {
+			t.Errorf("%s: the controller sent %d bytes in %d answers, want at most %d", tt.name, f.sent, f.fetches, tt.most)
+		}
+	}
+}
+
 // TestLogFollow follows through two elections: nothing is missed, and nothing told
 // twice.
 func TestLogFollow(t *testing.T) {

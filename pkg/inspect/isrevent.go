@@ -81,6 +81,9 @@ const (
 	// SourceMetadataDiff compares one look at the metadata with the next: a change
 	// that was undone between the two is not seen.
 	SourceMetadataDiff IsrSource = "metadata-diff"
+	// SourceRecording is a file of what one of those told. Its events keep the source
+	// that they were learned from.
+	SourceRecording IsrSource = "recording"
 )
 
 // IsrEvent is one change of a partition's ISR, or of what decides about it: its

@@ -208,7 +208,7 @@ func (r *logReading) beginBefore(ctx context.Context, place inspect.Offset, newe
 	if c.hard {
 		return false, nil
 	}
-	if err := r.beginAt(ctx, newest, newest.offset); err != nil {
+	if err := r.beginAt(ctx, newest); err != nil {
 		return false, err
 	}
 	open := map[partitionID]*undo{}

@@ -22,6 +22,63 @@ func (r *logReading) begin(ctx context.Context) error {
 	// Of what followed on what was read already nothing is left out; and where that was
 	// another log, or a longer one, this one begins at its end.
 	r.live = min(r.live, log.hw)
+	if err := r.checkAfter(ctx, log.start); err != nil {
+		return err
+	}
+	err = r.place(ctx, log, newest)
+	if err == nil {
+		r.goOn()
+	}
+	return err
+}
+
+// checkAfter finds out whether the log is the one in which the place to go on from lies.
+// One that is not was restored from a copy, or lost its end with a majority of its disks.
+func (r *logReading) checkAfter(ctx context.Context, start inspect.Offset) error {
+	after, ok := r.span.After.Get()
+	if !ok || after.Offset <= start {
+		return nil
+	}
+	same := int32(after.Epoch) <= r.at.epoch
+	if same {
+		got, err := r.at.fetch(ctx, fetchQuery{offset: after.Offset, lastEpoch: int32(after.Epoch), maxBytes: 1})
+		switch {
+		case err != nil:
+			return err
+		case got.code != 0:
+			return fmt.Errorf("controller %s: %w", r.at.addr, errMoved)
+		}
+		same = !got.diverged
+	}
+	if same {
+		return nil
+	}
+	r.to.Note(fmt.Sprintf("%s does not have what was read before up to offset %d: its log was lost, or restored from a copy, and counts as another one", r.evidence.Where, after.Offset), true)
+	r.span.After = inspect.Unknown[Place]()
+	r.span.Since = maxTime(r.span.Since, after.Time)
+	r.evidence.Anew = true
+	return nil
+}
+
+// goOn says from where nothing is missing, where a place to go on from is given.
+func (r *logReading) goOn() {
+	after, ok := r.span.After.Get()
+	if !ok {
+		return
+	}
+	if from, ok := r.evidence.From.Get(); ok && from <= after.Offset || r.from <= after.Offset {
+		r.evidence.From, r.evidence.Since = inspect.Known(after.Offset), inspect.Known(after.Time)
+		return
+	}
+	// What begins with a snapshot right at the log's start has all of it.
+	from := min(r.evidence.From.Or(r.from), r.from)
+	r.evidence.From = inspect.Known(from)
+	r.to.Note(fmt.Sprintf("%s no longer has offsets %d to %d: what happened between %s and then is missing",
+		r.evidence.Where, after.Offset, from-1, after.Time.UTC().Format(time.RFC3339)), true)
+}
+
+// place finds out where to read from, and takes the state of that place.
+func (r *logReading) place(ctx context.Context, log *fetched, newest snapshotID) error {
 	if newest.offset < 0 { // all there is begins at 0, with nothing
 		r.next, r.from, r.lastEpoch = 0, 0, 0
 		if r.span.FromEnd {
@@ -33,7 +90,7 @@ func (r *logReading) begin(ctx context.Context) error {
 		return nil
 	}
 	if r.span.FromEnd {
-		return r.beginAt(ctx, newest, newest.offset)
+		return r.beginAt(ctx, newest)
 	}
 	first, err := r.stamp(ctx, log.start+1)
 	if err != nil {
@@ -42,13 +99,17 @@ func (r *logReading) begin(ctx context.Context) error {
 	// A single record at the start itself cannot be had: a controller offers the
 	// snapshot instead.
 	r.evidence.From, r.evidence.Since = inspect.Known(first.base), inspect.Known(first.time)
-	if !r.span.Since.IsZero() {
-		from := r.span.Since.Add(-clockSkew)
+	since, after := r.span.Since, log.hw
+	if p, ok := r.span.After.Get(); ok {
+		since, after = p.Time, p.Offset
+	}
+	if !since.IsZero() {
+		from := since.Add(-clockSkew)
 		place, err := r.search(ctx, first, log.hw, from)
 		if err != nil {
 			return err
 		}
-		if place > first.base {
+		if place = min(place, after); place > first.base {
 			if done, err := r.beginLate(ctx, place, newest, first, log.start); err != nil || done {
 				return err
 			}
@@ -61,26 +122,26 @@ func (r *logReading) begin(ctx context.Context) error {
 // beginLate begins behind the log's start, at place. False where it cannot.
 func (r *logReading) beginLate(ctx context.Context, place inspect.Offset, newest snapshotID, first stamp, start inspect.Offset) (bool, error) {
 	if place >= newest.offset {
-		return true, r.beginAt(ctx, newest, newest.offset)
+		return true, r.beginAt(ctx, newest)
 	}
 	c, ok, err := r.touchedBetween(ctx, place, newest.offset)
 	switch {
 	case err != nil || !ok:
 		return false, err
 	case c.isNothing():
-		return true, r.beginAt(ctx, newest, newest.offset)
+		return true, r.beginAt(ctx, newest)
 	}
 	return r.beginBefore(ctx, place, newest, first, start, c)
 }
 
 // beginAt takes the state from a snapshot, and reads on from that offset.
-func (r *logReading) beginAt(ctx context.Context, id snapshotID, next inspect.Offset) error {
+func (r *logReading) beginAt(ctx context.Context, id snapshotID) error {
 	if err := r.load(ctx, id); err != nil {
 		return err
 	}
-	// An epoch that is valid everywhere above the log's start: nothing was read yet
-	// that could differ.
-	r.next, r.from, r.lastEpoch = next, next, r.at.epoch
+	// The snapshot's epoch is that of what lies before. At the log's start no other is
+	// valid: a controller offers the same snapshot again.
+	r.next, r.from, r.lastEpoch = id.offset, id.offset, id.epoch
 	return nil
 }
 
@@ -91,6 +152,9 @@ func (r *logReading) beginAtStart(ctx context.Context, start inspect.Offset, fir
 		// alone at 0 is missed.
 		r.next, r.from, r.lastEpoch = 1, 0, r.at.epoch
 		return nil
+	}
+	if newest.offset == start {
+		return r.beginAt(ctx, newest)
 	}
 	ok, err := r.hasEarliest(ctx, start, first)
 	if err != nil {
@@ -103,9 +167,11 @@ func (r *logReading) beginAtStart(ctx context.Context, start inspect.Offset, fir
 		r.next, r.from, r.lastEpoch = start, start, first.epoch
 		return nil
 	}
-	r.to.Note(fmt.Sprintf("%s: the snapshot of offset %d, where its log begins, cannot be had: events from %d on", r.evidence.Where, start, newest.offset), true)
+	if after, ok := r.span.After.Get(); !ok || after.Offset < newest.offset {
+		r.to.Note(fmt.Sprintf("%s: the snapshot of offset %d, where its log begins, cannot be had: events from %d on", r.evidence.Where, start, newest.offset), true)
+	}
 	r.evidence.restart()
-	return r.beginAt(ctx, newest, newest.offset)
+	return r.beginAt(ctx, newest)
 }
 
 // hasEarliest reports whether the snapshot of the log's start can be had, in the epoch

@@ -88,7 +88,12 @@ func (l *Log) Read(ctx context.Context, span Span, to Listener) error {
 		to.Evidence(r.evidence)
 	}
 	err := r.run(ctx)
-	r.replay.Flush()
+	if to.Progress == nil || ctx.Err() == nil {
+		r.replay.Flush()
+		if err == nil {
+			r.progress()
+		}
+	}
 	r.addGaps()
 	r.evidence.Gaps = r.gaps
 	to.Evidence(r.evidence)
@@ -105,7 +110,7 @@ func (r *logReading) restart() {
 		r.addGaps()
 	}
 	r.replay = NewReplay(inspect.SourceMetadataLog, func(e inspect.IsrEvent) {
-		if r.span.contains(e.Time) && !r.isBefore(e.Offset.Or(0)) {
+		if r.contains(&e) {
 			r.to.Event(e)
 		}
 	})
@@ -113,6 +118,31 @@ func (r *logReading) restart() {
 
 // isBefore reports an offset that the span leaves out.
 func (r *logReading) isBefore(at inspect.Offset) bool { return r.span.FromEnd && at < r.live }
+
+func (r *logReading) contains(e *inspect.IsrEvent) bool {
+	at := e.Offset.Or(0)
+	if after, ok := r.span.After.Get(); ok && at < after.Offset || r.isBefore(at) {
+		return false
+	}
+	return r.span.contains(e.Time)
+}
+
+// progress tells how far everything has been told.
+func (r *logReading) progress() {
+	if r.to.Progress == nil || !r.evidence.To.IsKnown() {
+		return
+	}
+	e := r.evidence
+	e.Gaps = r.gaps
+	now := r.replay.Gaps()
+	e.Gaps.Strays += now.Strays
+	e.Gaps.Newer += now.Newer
+	if first, ok := r.replay.Waiting(); ok {
+		// No epoch begins with such a record: what lies before is of the same.
+		e.To, e.Until, e.Epoch = inspect.Known(first.Offset), inspect.Known(first.Time), inspect.Known(first.Epoch)
+	}
+	r.to.progress(e)
+}
 
 func (r *logReading) addGaps() {
 	g := r.replay.Gaps()
@@ -218,7 +248,7 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 	case r.once:
 		return false, fmt.Errorf("controller %s: offset %d: %w", r.at.addr, r.next, errMoved)
 	default:
-		return true, r.jump(ctx)
+		return true, r.jump(ctx, got.diverged)
 	}
 	r.target, r.hw = max(r.target, got.hw), got.hw
 	idle := len(got.data) == 0
@@ -246,18 +276,24 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 	if idle {
 		r.replay.Flush() // without no-op records nothing else ends a run
 	}
+	r.progress()
 	return r.next < got.hw, nil
 }
 
 // jump goes on from a snapshot where the log does not hold what comes next any more,
 // or has it otherwise.
-func (r *logReading) jump(ctx context.Context) error {
+func (r *logReading) jump(ctx context.Context, diverged bool) error {
 	lost := r.next
 	r.live = lost
 	r.evidence.restart()
 	r.span.Since = maxTime(r.span.Since, r.evidence.Until.Or(time.Time{}))
+	r.span.After = inspect.Unknown[Place]()
 	if err := r.begin(ctx); err != nil {
 		return err
+	}
+	if diverged { // what the log has otherwise than it was read may be anywhere
+		r.evidence.restart()
+		r.evidence.Anew = true
 	}
 	r.to.Note(fmt.Sprintf("%s no longer has offset %d: went on from %d; what happened in between is missing", r.evidence.Where, lost, r.next), true)
 	return nil

@@ -71,7 +71,7 @@ func (o *onsets) read(ctx context.Context, r *logReading) error {
 	}
 	r.target = log.hw
 	if newest.offset >= 0 { // else all there is begins at 0, with nothing
-		if err := r.beginAt(ctx, newest, newest.offset); err != nil {
+		if err := r.beginAt(ctx, newest); err != nil {
 			return err
 		}
 		o.load(r.loaded)

@@ -51,6 +51,7 @@ func (p *Poll) Read(ctx context.Context, span Span, to Listener) error {
 					to.Event(e)
 				}
 			}
+			to.progress(evidence)
 		}
 		if !span.Follow && (span.Until.IsZero() || !began.Before(span.Until)) {
 			to.Evidence(evidence)

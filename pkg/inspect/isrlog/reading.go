@@ -28,6 +28,19 @@ type Span struct {
 	// ClusterID is the cluster that is meant, where it is known: controllers of another
 	// one refuse to be read. Of [Log] only.
 	ClusterID string
+	// After, where it is known, is where an earlier reading of the log ended: events of
+	// earlier offsets have been told, and Since does not count. Sources without
+	// offsets pass it over.
+	After inspect.Opt[Place]
+}
+
+// Place is one in the log.
+type Place struct {
+	// Offset is the one that comes next, Epoch the quorum's of what lies before, and
+	// Time that of the last record before.
+	Offset inspect.Offset
+	Epoch  inspect.Epoch
+	Time   time.Time
 }
 
 func (s *Span) contains(t time.Time) bool {
@@ -51,6 +64,11 @@ type Listener struct {
 	// Evidence takes what the events rest on: once before the first where they are
 	// followed, and at the end.
 	Evidence func(Evidence)
+	// Progress, where it is not nil, takes the evidence whenever all events before its To
+	// have been told, and none of those from To on, so that a later reading can go on
+	// from there. A reading that is interrupted then keeps to itself what it has not
+	// understood yet.
+	Progress func(Evidence)
 	// Note takes a line about what could not be read, or how it went on; lost: there
 	// is something that is missing because of it.
 	Note func(line string, lost bool)
@@ -69,6 +87,12 @@ type Reached struct {
 	// Look returns the state, see [Replay.Look]: that of Next while Reached is called,
 	// and that of the last record that was read once Read has returned.
 	Look func(at time.Time, keep func(topic string) bool) *inspect.Snapshot
+}
+
+func (to *Listener) progress(e Evidence) {
+	if to.Progress != nil {
+		to.Progress(e)
+	}
 }
 
 // Evidence is what events rest on.
@@ -91,6 +115,10 @@ type Evidence struct {
 	// undone in between is missing, so that the events are a lower bound.
 	Every inspect.Opt[time.Duration]
 	Gaps  Gaps
+	// Epoch is the quorum's, of the last record before To.
+	Epoch inspect.Opt[inspect.Epoch]
+	// Anew: the log is another one than that in which Span.After lies.
+	Anew bool
 }
 
 // read notes that the log was read up to there.
@@ -102,6 +130,7 @@ func (e *Evidence) read(b *batch) {
 		e.Since = inspect.Known(b.time())
 	}
 	e.To, e.Until = inspect.Known(b.next()), inspect.Known(b.time())
+	e.Epoch = inspect.Known(inspect.Epoch(b.PartitionLeaderEpoch))
 }
 
 // restart forgets where it began: something is missing before what comes next.

@@ -156,6 +156,18 @@ func (r *Replay) Record(at Position, rec kraft.Record) {
 	}
 }
 
+// Waiting is the first record of which events have not been told yet; false where there
+// is none.
+func (r *Replay) Waiting() (Position, bool) {
+	switch {
+	case len(r.held) > 0:
+		return r.held[0].at, true
+	case len(r.buffered) > 0:
+		return r.buffered[0].at, true
+	}
+	return Position{}, false
+}
+
 // NewLeader takes the control record of a new active controller. What its
 // predecessor left half written ends there.
 func (r *Replay) NewLeader() { r.Flush() }

@@ -22,7 +22,6 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
-	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // steps is a clock by which an exporter takes a pass when it is told to, and none else.
@@ -237,23 +236,4 @@ func since(before, after map[string]float64) map[string]float64 {
 		}
 	}
 	return n
-}
-
-// activeController asks a broker.
-func activeController(t *testing.T, c *kafkatest.Cluster) (id int32) {
-	t.Helper()
-	kafkatest.Eventually(t, soon, func() error {
-		topic, req := kmsg.NewDescribeQuorumRequestTopic(), kmsg.NewPtrDescribeQuorumRequest()
-		topic.Topic, topic.Partitions = "__cluster_metadata", append(topic.Partitions, kmsg.NewDescribeQuorumRequestTopicPartition())
-		req.Topics = append(req.Topics, topic)
-		resp, err := c.Ask(t.Context(), 1, req)
-		if err != nil {
-			return err
-		}
-		if id = resp.(*kmsg.DescribeQuorumResponse).Topics[0].Partitions[0].LeaderID; id < 0 {
-			return errors.New("there is none")
-		}
-		return nil
-	})
-	return id
 }

@@ -210,6 +210,7 @@ var badIsrValues = map[string]map[string]string{
 		"25h":   "--until 25h is not after --since 24h",
 	},
 	"metadata-dir": {"": ""}, // any name may be one: TestIsrUsage
+	"store":        {"": `--store "": name a file`},
 }
 
 // TestBadValues: each is wrong usage, names the flag and what it takes, and

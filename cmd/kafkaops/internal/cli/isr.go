@@ -11,6 +11,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
@@ -26,9 +27,10 @@ type isrOptions struct {
 	causes, topics    []string
 	excludeInternal   bool
 	metadataDir       string
+	store             string
 	follow            bool
-	// brokerGiven and sinceGiven: they were on the command line.
-	brokerGiven, sinceGiven bool
+	// brokerGiven and the others: they were on the command line.
+	brokerGiven, sinceGiven, storeGiven bool
 }
 
 func newIsrCmd(env Env) *cobra.Command {
@@ -47,13 +49,22 @@ copy a broker's __cluster_metadata-0 and name it by --metadata-dir.
 Where neither can be had, --follow looks at the metadata every --interval and
 compares: a lower bound from then on, with the causes that looks can tell.
 
+--follow --store FILE also keeps what it sees in FILE, for longer than the log does:
+every event, whatever the other flags show of them. A new FILE begins with all that the
+log has. Started again it goes on where FILE ends, so that nothing is missing and
+nothing twice; what the log no longer has by then is told as a gap. Without --follow,
+--store reads FILE, and then what the cluster has beyond it, or FILE alone where no
+cluster is named. FILE belongs to one cluster, and has one writer.
+
 A TOPIC with any of *?[ is a glob; quote it from the shell. A topic named summary:
 isr --topic summary.
 
 ` + causeHelp(),
 		Example: `  kafkaops isr --since 1h --broker 3 -b kafka-1:9092
   kafkaops isr 'payments-*' --follow -o json -b kafka-1:9092
-  kafkaops isr --metadata-dir /var/lib/kafka/__cluster_metadata-0 --since 7d`,
+  kafkaops isr --metadata-dir /var/lib/kafka/__cluster_metadata-0 --since 7d
+  kafkaops isr --follow --store /var/lib/kafkaops/prod.isr -b kafka-1:9092
+  kafkaops isr --store /var/lib/kafkaops/prod.isr --since 90d`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.given(cmd)
 			return o.run(cmd.Context(), env, args)
@@ -82,6 +93,8 @@ func (o *isrOptions) register(cmd *cobra.Command, env Env) {
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	f.StringVar(&o.metadataDir, "metadata-dir", "", "read a copy of the metadata log in this `directory` of a broker or controller, and no cluster")
 	_ = cmd.MarkFlagDirname("metadata-dir")
+	f.StringVar(&o.store, "store", "", "a `file` of events that isr --follow --store keeps: read it too, or alone where no cluster is named")
+	_ = cmd.MarkFlagFilename("store")
 	var causes []string
 	for _, c := range inspect.IsrCauses() {
 		causes = append(causes, string(c))
@@ -112,7 +125,8 @@ func causeHelp() string {
 }
 
 func (o *isrOptions) given(cmd *cobra.Command) {
-	o.brokerGiven, o.sinceGiven = cmd.Flags().Changed("broker"), cmd.Flags().Changed("since")
+	f := cmd.Flags()
+	o.brokerGiven, o.sinceGiven, o.storeGiven = f.Changed("broker"), f.Changed("since"), f.Changed("store")
 }
 
 // isrReading is what the options lead to.
@@ -127,6 +141,8 @@ type isrReading struct {
 	target *target
 	snap   *inspect.Snapshot
 	source isrlog.Source
+	// stored is what --store reads, nil for none.
+	stored *recording.Reader
 	// evidence is the newest that the source told.
 	evidence isrlog.Evidence
 }
@@ -146,23 +162,31 @@ func (o *isrOptions) open(ctx context.Context, env Env, args []string) (*isrRead
 		r.source = dir
 		return r, nil
 	}
+	if o.storeGiven && !o.follow {
+		return r, r.openStored(ctx)
+	}
 	var err error
 	if r.target, err = o.resolve(env); err != nil {
 		return nil, err
 	}
-	r.target.tellWarnings(env)
+	return r, r.openLive(ctx)
+}
+
+// openLive finds out which cluster it is, and that it is the one that is meant.
+func (r *isrReading) openLive(ctx context.Context) error {
+	o := r.opts
+	r.target.tellWarnings(r.env)
 	src := source.New(r.target.brokers, o.timeout, r.target.options()...)
-	// Which cluster it is, and that it is the one that is meant.
 	snap, err := src.Snapshot(ctx, source.Query{Parts: inspect.PartQuorum, Keep: noTopics, QuorumAlone: true, QuorumBeside: true, NoMinISR: true, NoReassignments: true})
 	if ctx.Err() != nil {
-		return nil, ctx.Err()
+		return ctx.Err()
 	}
 	if err != nil {
-		return nil, r.target.explain(err)
+		return r.target.explain(err)
 	}
 	r.snap.ClusterID, r.snap.Controller = snap.ClusterID, snap.Controller
 	r.source = isrlog.NewLog(r.target.brokers, r.target.controllers, o.timeout)
-	return r, nil
+	return nil
 }
 
 func (r *isrReading) check(args []string) (err error) {
@@ -185,6 +209,10 @@ func (r *isrReading) check(args []string) (err error) {
 	switch {
 	case o.brokerGiven && o.broker < 0:
 		return usagef("--broker %d: an id is not negative", o.broker)
+	case o.storeGiven && o.store == "":
+		return usagef("--store \"\": name a file")
+	case o.storeGiven && o.metadataDir != "":
+		return usagef("--store and --metadata-dir: a directory is read alone")
 	case o.follow && o.metadataDir != "":
 		return usagef("--follow needs a cluster: a directory is read as it is")
 	case o.interval < minInterval:
@@ -268,7 +296,7 @@ func (r *isrReading) gather(ctx context.Context) ([]inspect.IsrEvent, error) {
 		})
 	case err != nil:
 		f := *isrlog.FailureOf(err)
-		f.Lost = "there is no history: --follow compares looks at the metadata from now on, --metadata-dir reads a copy of a broker's log"
+		f.Lost = r.lost()
 		r.fail(f)
 	}
 	if since, ok := r.evidence.Since.Get(); ok && since.After(r.span.Since) && r.opts.sinceGiven {
@@ -278,13 +306,24 @@ func (r *isrReading) gather(ctx context.Context) ([]inspect.IsrEvent, error) {
 	return events, nil
 }
 
+// lost is what is missing where the log cannot be had.
+func (r *isrReading) lost() string {
+	if r.stored == nil {
+		return "there is no history: --follow compares looks at the metadata from now on, --metadata-dir reads a copy of a broker's log"
+	}
+	if until, ok := r.evidence.Until.Get(); ok {
+		return fmt.Sprintf("what happened after %s, where %s ends, is missing", until.UTC().Format(time.RFC3339), r.stored.Name())
+	}
+	return fmt.Sprintf("there is no history beyond that of %s", r.stored.Name())
+}
+
 func (o *isrOptions) run(ctx context.Context, env Env, args []string) error {
 	r, err := o.open(ctx, env, args)
 	if err != nil {
 		return err
 	}
 	if o.follow {
-		return r.follow(ctx)
+		return r.followed(ctx)
 	}
 	events, err := r.gather(ctx)
 	if err != nil {
@@ -305,8 +344,8 @@ func (r *isrReading) tellEvidence() {
 	}
 }
 
-// follow tells events as they happen, until it is interrupted.
-func (r *isrReading) follow(ctx context.Context) error {
+// follow tells events as they happen, until it is interrupted. It reads by read.
+func (r *isrReading) follow(ctx context.Context, read readFunc) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream := render.NewIsrStream(r.view, r.snap)
@@ -325,12 +364,13 @@ func (r *isrReading) follow(ctx context.Context) error {
 			fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.EvidenceLine(&e))
 		}
 	}
-	err := r.source.Read(ctx, r.span, to)
-	if err != nil && !told && ctx.Err() == nil {
+	err := read(ctx, r.source, r.span, to)
+	var ours *isrlog.RecordError
+	if err != nil && !told && ctx.Err() == nil && !errors.As(err, &ours) {
 		f := *isrlog.FailureOf(err)
 		f.Notice, f.Lost = true, fmt.Sprintf("comparing looks at the metadata instead, every %s", r.opts.interval)
 		r.fail(f)
-		err = r.poll().Read(ctx, r.span, to)
+		err = read(ctx, r.poll(), r.span, to)
 	}
 	if broken != nil {
 		return broken

@@ -301,6 +301,8 @@ func TestIsrUsage(t *testing.T) {
 		"isr --cause bad-luck":                             `--cause "bad-luck" is none`,
 		"isr --broker -2":                                  "--broker -2",
 		"isr --follow --metadata-dir /tmp":                 "--follow needs a cluster",
+		"isr --store a --metadata-dir /tmp":                "--store and --metadata-dir: a directory is read alone",
+		"isr --follow --store a":                           "no cluster named",
 		"isr --follow --interval 1ms -b kafka-1:9092":      "--interval 1ms is too short",
 		"isr summary orders":                               "takes no argument",
 		"isr":                                              "no cluster named",
@@ -329,7 +331,11 @@ func TestIsrExamples(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	c := eventful(t, embedded.Options{Dir: dir})
-	here := strings.NewReplacer("kafka-1:9092", c.Bootstrap(), "/var/lib/kafka", filepath.Join(dir, "controller"), " --follow", "")
+	stored := filepath.Join(dir, "stored.isr")
+	f := followIsr(t, c, "isr --follow --store "+stored)
+	f.errs.await(t, "complete since")
+	f.stop(t)
+	here := strings.NewReplacer("kafka-1:9092", c.Bootstrap(), "/var/lib/kafkaops/prod.isr", stored, "/var/lib/kafka", filepath.Join(dir, "controller"), " --follow", "")
 	ran := 0
 	for _, cmd := range commands(t) {
 		if !readsLog(cmd) {
@@ -343,7 +349,7 @@ func TestIsrExamples(t *testing.T) {
 			ran++
 		}
 	}
-	if ran < 5 {
+	if ran < 7 {
 		t.Errorf("%d examples ran", ran)
 	}
 }

@@ -146,8 +146,11 @@ func (o *targetOptions) complete(t *target) error {
 	case t.context != nil:
 		return usagef("context %q names no cluster: give it a bootstrap-server in %s:%d", t.context.Name, t.file, t.context.Line)
 	}
-	return usagef("no cluster named: use --bootstrap-server (-b) host:port, set %s, or choose a context (kafkaops context)", envBootstrap)
+	return errNoCluster
 }
+
+// errNoCluster: neither a flag nor the environment nor a context names one.
+var errNoCluster = usagef("no cluster named: use --bootstrap-server (-b) host:port, set %s, or choose a context (kafkaops context)", envBootstrap)
 
 // resolving is a target in the making.
 type resolving struct {

@@ -56,6 +56,8 @@ func EvidenceLine(e *isrlog.Evidence) string {
 		return "nothing could be read"
 	case !ok:
 		line = "nothing is complete"
+	case e.Source == inspect.SourceRecording:
+		line = fmt.Sprintf("%s %s(%s) to %s", completeness(e), offset, at, end(e))
 	case e.Every.IsKnown():
 		line = fmt.Sprintf("a lower bound since %s, by a look every %s", at, span(e.Every.Or(0)))
 	default:
@@ -68,12 +70,31 @@ func EvidenceLine(e *isrlog.Evidence) string {
 	return Clean(line)
 }
 
+// completeness is how far what was recorded can be relied upon.
+func completeness(e *isrlog.Evidence) string {
+	if every, ok := e.Every.Get(); ok {
+		return fmt.Sprintf("a lower bound, by a look every %s, from", span(every))
+	}
+	return "complete from"
+}
+
+// end is where a recording ends.
+func end(e *isrlog.Evidence) string {
+	at := "(" + e.Until.Or(time.Time{}).UTC().Format("2006-01-02 15:04:05Z") + ")"
+	if to, ok := e.To.Get(); ok {
+		return fmt.Sprintf("offset %d %s", to, at)
+	}
+	return at
+}
+
 func sourceWords(s inspect.IsrSource) string {
 	switch s {
 	case inspect.SourceMetadataLog:
 		return "metadata log of"
 	case inspect.SourceMetadataDir:
 		return "directory"
+	case inspect.SourceRecording:
+		return "recording"
 	}
 	return "metadata of"
 }

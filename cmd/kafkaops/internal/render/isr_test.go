@@ -75,6 +75,10 @@ func TestIsrScreens(t *testing.T) {
 			looks := isrlog.Evidence{Source: inspect.SourceMetadataDiff, Where: "brokers, by kafka-1:9092", Since: evidence.Since, Every: inspect.Known(2 * time.Second)}
 			draw("looks, "+v.name, func(b *bytes.Buffer) error { return IsrSummary(b, v.view, s, &looks, from, takenAt, nil) })
 			dir := isrlog.Evidence{Source: inspect.SourceMetadataDir, Where: "/var/lib/kafka", Since: evidence.Since, From: evidence.From, Tentative: evidence.To}
+			file := isrlog.Evidence{Source: inspect.SourceRecording, Where: "/var/lib/kafkaops/prod.isr", Since: evidence.Since, From: evidence.From, To: evidence.To, Until: evidence.Until}
+			draw("recording, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &file, nil) })
+			file.From, file.To, file.Every = inspect.Unknown[inspect.Offset](), inspect.Unknown[inspect.Offset](), looks.Every
+			draw("recording of looks, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &file, nil) })
 			draw("directory, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &dir, nil) })
 		}
 	}

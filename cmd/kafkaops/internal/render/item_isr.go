@@ -22,8 +22,8 @@ type IsrDocument[T any] struct {
 
 // EvidenceItem is how far events can be relied upon.
 type EvidenceItem struct {
-	// Source is metadata-log, metadata-dir or metadata-diff; null where there was none
-	// to be had.
+	// Source is metadata-log, metadata-dir, metadata-diff, or recording for a file of
+	// what those told; null where there was none to be had.
 	Source inspect.Opt[inspect.IsrSource] `json:"source"`
 	// Where is who or what was read.
 	Where string `json:"where"`

@@ -166,6 +166,11 @@ var libraries = []library{
 		rooms:    []string{"pkg/exporter"},
 	},
 	{
+		what:     "the text format of Prometheus",
+		prefixes: []string{"github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model"},
+		rooms:    []string{"pkg/exporter", "pkg/inspect/jmx"},
+	},
+	{
 		what:     "a flag parser",
 		prefixes: []string{"flag", "github.com/spf13/"},
 		rooms:    []string{"cmd/kafkaops/internal/cli", "internal/kafkatest/fetch", "internal/testreport"},

@@ -35,5 +35,5 @@ func run() error {
 		}
 		fmt.Fprintf(os.Stderr, "Kafka %s is in %s\n", version, dir)
 	}
-	return nil
+	return kafkatest.FetchAgents(ctx)
 }

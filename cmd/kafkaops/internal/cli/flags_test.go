@@ -211,6 +211,11 @@ var badIsrValues = map[string]map[string]string{
 	},
 	"metadata-dir": {"": ""}, // any name may be one: TestIsrUsage
 	"store":        {"": `--store "": name a file`},
+	"jmx": {
+		"kafka-1:8778": "--jmx: not a URL of http or https, such as http://kafka-1:8778/jolokia/ or http://kafka-1:9404/metrics",
+		"http://":      "--jmx: names no host",
+		"":             "--jmx: not a URL of http or https, such as http://kafka-1:8778/jolokia/ or http://kafka-1:9404/metrics",
+	},
 }
 
 // TestBadValues: each is wrong usage, names the flag and what it takes, and

@@ -13,6 +13,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+	"github.com/kafkaops/kafkaops/pkg/inspect/jmx"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
@@ -28,6 +29,7 @@ type isrOptions struct {
 	excludeInternal   bool
 	metadataDir       string
 	store             string
+	jmx               []string
 	follow            bool
 	// brokerGiven and the others: they were on the command line.
 	brokerGiven, sinceGiven, storeGiven bool
@@ -55,6 +57,10 @@ log has. Started again it goes on where FILE ends, so that nothing is missing an
 nothing twice; what the log no longer has by then is told as a gap. Without --follow,
 --store reads FILE, and then what the cluster has beyond it, or FILE alone where no
 cluster is named. FILE belongs to one cluster, and has one writer.
+
+--jmx shows Kafka's own meters of ISR changes beside the events, from agents in the
+brokers. They count since the process began, and what leaders changed because of lag
+alone: a broker that was fenced or stopped is in none of them.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell. A topic named summary:
 isr --topic summary.
@@ -95,6 +101,7 @@ func (o *isrOptions) register(cmd *cobra.Command, env Env) {
 	_ = cmd.MarkFlagDirname("metadata-dir")
 	f.StringVar(&o.store, "store", "", "a `file` of events that isr --follow --store keeps: read it too, or alone where no cluster is named")
 	_ = cmd.MarkFlagFilename("store")
+	f.StringArrayVar(&o.jmx, "jmx", nil, "the `URL` of a Jolokia agent or a Prometheus JMX exporter in a broker or controller (repeatable): show Kafka's own meters beside the events")
 	var causes []string
 	for _, c := range inspect.IsrCauses() {
 		causes = append(causes, string(c))
@@ -209,6 +216,8 @@ func (r *isrReading) check(args []string) (err error) {
 	switch {
 	case o.brokerGiven && o.broker < 0:
 		return usagef("--broker %d: an id is not negative", o.broker)
+	case o.follow && len(o.jmx) > 0:
+		return usagef("--jmx is read once: not with --follow")
 	case o.storeGiven && o.store == "":
 		return usagef("--store \"\": name a file")
 	case o.storeGiven && o.metadataDir != "":
@@ -217,6 +226,11 @@ func (r *isrReading) check(args []string) (err error) {
 		return usagef("--follow needs a cluster: a directory is read as it is")
 	case o.interval < minInterval:
 		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
+	}
+	for _, text := range o.jmx {
+		if _, err := jmx.ParseURL(text); err != nil {
+			return usagef("--jmx: %w", err)
+		}
 	}
 	r.span.Follow = o.follow
 	if !o.follow || o.sinceGiven {
@@ -329,8 +343,12 @@ func (o *isrOptions) run(ctx context.Context, env Env, args []string) error {
 	if err != nil {
 		return err
 	}
+	meters, err := r.meters(ctx)
+	if err != nil {
+		return err
+	}
 	r.tellEvidence()
-	if err := render.Isr(env.Terminal.Out, r.view, r.snap, &r.evidence, events); err != nil {
+	if err := render.Isr(env.Terminal.Out, r.view, r.snap, &r.evidence, events, meters); err != nil {
 		return err
 	}
 	return outcome(r.snap, true)

@@ -21,9 +21,12 @@ func newIsrSummaryCmd(env Env) *cobra.Command {
 partition was without it, TIMES counts every partition that it left, LONGEST is the
 longest that one was without it. The timeline has a bar for each part of the span,
 as high as partitions were left in it. Who is taken away by a reassignment is not
-missing. What --since, --until, --cause and the others select is as with isr.`,
+missing. What --since, --until, --cause and the others select is as with isr. --jmx
+shows Kafka's own meters beside that, which count since the process began what leaders
+changed because of lag, and nothing of what the controller changed.`,
 		Example: `  kafkaops isr summary --since 24h -b kafka-1:9092
-  kafkaops isr summary --broker 3 -o json -b kafka-1:9092 | jq '.items[].partitions[0]'`,
+  kafkaops isr summary --broker 3 -o json -b kafka-1:9092 | jq '.items[].partitions[0]'
+  kafkaops isr summary --jmx http://kafka-1:8778/jolokia/ --jmx http://kafka-2:9404/metrics -b kafka-1:9092`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.given(cmd)
@@ -62,8 +65,12 @@ func (o *isrOptions) runSummary(ctx context.Context, env Env) error {
 			shown = append(shown, a)
 		}
 	}
+	meters, err := r.meters(ctx)
+	if err != nil {
+		return err
+	}
 	r.tellEvidence()
-	if err := render.IsrSummary(env.Terminal.Out, r.view, r.snap, &r.evidence, from, until, shown); err != nil {
+	if err := render.IsrSummary(env.Terminal.Out, r.view, r.snap, &r.evidence, from, until, shown, meters); err != nil {
 		return err
 	}
 	return outcome(r.snap, true)

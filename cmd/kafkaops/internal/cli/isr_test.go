@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -62,7 +64,13 @@ func isr(t *testing.T, p place, c *embedded.Cluster, line string) ran {
 // isrEvents are the items of isr.
 func isrEvents(t *testing.T, r ran) render.IsrDocument[render.IsrEventItem] {
 	t.Helper()
-	var d render.IsrDocument[render.IsrEventItem]
+	return documentOf[render.IsrEventItem](t, r)
+}
+
+// documentOf is that of a command of the family.
+func documentOf[T any](t *testing.T, r ran) render.IsrDocument[T] {
+	t.Helper()
+	var d render.IsrDocument[T]
 	dec := json.NewDecoder(strings.NewReader(r.stdout))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&d); err != nil {
@@ -303,6 +311,7 @@ func TestIsrUsage(t *testing.T) {
 		"isr --follow --metadata-dir /tmp":                 "--follow needs a cluster",
 		"isr --store a --metadata-dir /tmp":                "--store and --metadata-dir: a directory is read alone",
 		"isr --follow --store a":                           "no cluster named",
+		"isr --follow --jmx http://a -b k:1":               "--jmx is read once: not with --follow",
 		"isr --follow --interval 1ms -b kafka-1:9092":      "--interval 1ms is too short",
 		"isr summary orders":                               "takes no argument",
 		"isr":                                              "no cluster named",
@@ -335,7 +344,11 @@ func TestIsrExamples(t *testing.T) {
 	f := followIsr(t, c, "isr --follow --store "+stored)
 	f.errs.await(t, "complete since")
 	f.stop(t)
-	here := strings.NewReplacer("kafka-1:9092", c.Bootstrap(), "/var/lib/kafkaops/prod.isr", stored, "/var/lib/kafka", filepath.Join(dir, "controller"), " --follow", "")
+	agent := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, "kafka_server_ReplicaManager_Count{name=\"IsrShrinksPerSec\"} 4\n")
+	}))
+	t.Cleanup(agent.Close)
+	here := strings.NewReplacer("http://kafka-1:8778", agent.URL, "http://kafka-2:9404", agent.URL, "kafka-1:9092", c.Bootstrap(), "/var/lib/kafkaops/prod.isr", stored, "/var/lib/kafka", filepath.Join(dir, "controller"), " --follow", "")
 	ran := 0
 	for _, cmd := range commands(t) {
 		if !readsLog(cmd) {

@@ -10,13 +10,15 @@ import (
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+	"github.com/kafkaops/kafkaops/pkg/inspect/jmx"
 )
 
-// Isr is the screen of isr: every event, the newest last.
-func Isr(w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, events []inspect.IsrEvent) error {
+// Isr is the screen of isr: every event, the newest last, and what agents count, nil
+// where none was asked.
+func Isr(w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, events []inspect.IsrEvent, meters []jmx.Meters) error {
 	items := IsrEventItems(events)
 	if v.Format.Structured() {
-		return writeIsr(w, v, s, e, KindIsrEvent, items)
+		return writeIsr(w, v, s, e, KindIsrEvent, items, meters)
 	}
 	var b strings.Builder
 	if v.Terminal {
@@ -29,12 +31,13 @@ func Isr(w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, events []
 	case e.Since.IsKnown():
 		b.WriteString("  no change of an ISR\n")
 	}
+	b.WriteString(metersText(v, meters))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
 
-func writeIsr[T any](w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, kind Kind, items []T) error {
-	out, err := encode(&IsrDocument[T]{Document: *NewDocument(kind, s, items), Evidence: evidenceItem(e)}, v)
+func writeIsr[T any](w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, kind Kind, items []T, meters []jmx.Meters) error {
+	out, err := encode(&IsrDocument[T]{Document: *NewDocument(kind, s, items), Evidence: evidenceItem(e), Meters: meterItems(meters)}, v)
 	if err != nil {
 		return err
 	}
@@ -174,7 +177,7 @@ func NewIsrStream(v View, s *inspect.Snapshot) *IsrStream { return &IsrStream{vi
 func (st *IsrStream) Event(w io.Writer, e *isrlog.Evidence, event *inspect.IsrEvent) error {
 	items := IsrEventItems([]inspect.IsrEvent{*event})
 	if st.view.Format.Structured() {
-		return writeIsr(w, st.view, st.snap, e, KindIsrEvent, items)
+		return writeIsr(w, st.view, st.snap, e, KindIsrEvent, items, nil)
 	}
 	t := IsrTable(st.view, items)
 	var text string
@@ -219,11 +222,14 @@ func (st *IsrStream) row(t *Table) string {
 	return b.String()
 }
 
-// IsrSummary is the screen of isr summary: who was missing, for how long and why.
-func IsrSummary(w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, from, until time.Time, all []isrlog.Absences) error {
+// IsrSummary is the screen of isr summary: who was missing, for how long and why, and
+// what agents count, nil where none was asked.
+func IsrSummary(
+	w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, from, until time.Time, all []isrlog.Absences, meters []jmx.Meters,
+) error {
 	items := IsrSummaryItems(all)
 	if v.Format.Structured() {
-		return writeIsr(w, v, s, e, KindIsrSummary, items)
+		return writeIsr(w, v, s, e, KindIsrSummary, items, meters)
 	}
 	var b strings.Builder
 	if v.Terminal {
@@ -240,6 +246,7 @@ func IsrSummary(w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, fr
 	if v.Terminal {
 		b.WriteString(worst(v, items))
 	}
+	b.WriteString(metersText(v, meters))
 	_, err := io.WriteString(w, b.String())
 	return err
 }

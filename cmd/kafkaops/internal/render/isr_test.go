@@ -8,6 +8,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+	"github.com/kafkaops/kafkaops/pkg/inspect/jmx"
 )
 
 // isrStory is what a broker's flapping and another one's stop leave behind.
@@ -56,8 +57,15 @@ func TestIsrScreens(t *testing.T) {
 		view View
 	}{"json", View{Format: FormatJSON}})
 	for _, v := range all {
-		draw("isr, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &evidence, events) })
-		draw("isr summary, "+v.name, func(b *bytes.Buffer) error { return IsrSummary(b, v.view, s, &evidence, from, takenAt, sums) })
+		draw("isr, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &evidence, events, nil) })
+		draw("isr summary, "+v.name, func(b *bytes.Buffer) error { return IsrSummary(b, v.view, s, &evidence, from, takenAt, sums, nil) })
+		meters := []jmx.Meters{
+			{Address: "http://kafka-1:8778/jolokia/", Broker: inspect.Known[inspect.BrokerID](1), Shrinks: inspect.Known[int64](3), Expands: inspect.Known[int64](2), FailedUpdates: inspect.Known[int64](0)},
+			{Address: "http://kafka-2:9404/met\x1brics", UncleanElections: inspect.Known[int64](1)},
+		}
+		draw("isr summary with meters, "+v.name, func(b *bytes.Buffer) error {
+			return IsrSummary(b, v.view, s, &evidence, from, takenAt, sums, meters)
+		})
 		draw("isr --follow, "+v.name, func(b *bytes.Buffer) error {
 			view := v.view
 			view.Stream = true
@@ -70,16 +78,16 @@ func TestIsrScreens(t *testing.T) {
 			return nil
 		})
 		if v.view.Terminal {
-			draw("nothing happened, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &evidence, nil) })
-			draw("nothing could be read, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &isrlog.Evidence{}, nil) })
+			draw("nothing happened, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &evidence, nil, nil) })
+			draw("nothing could be read, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &isrlog.Evidence{}, nil, nil) })
 			looks := isrlog.Evidence{Source: inspect.SourceMetadataDiff, Where: "brokers, by kafka-1:9092", Since: evidence.Since, Every: inspect.Known(2 * time.Second)}
-			draw("looks, "+v.name, func(b *bytes.Buffer) error { return IsrSummary(b, v.view, s, &looks, from, takenAt, nil) })
+			draw("looks, "+v.name, func(b *bytes.Buffer) error { return IsrSummary(b, v.view, s, &looks, from, takenAt, nil, nil) })
 			dir := isrlog.Evidence{Source: inspect.SourceMetadataDir, Where: "/var/lib/kafka", Since: evidence.Since, From: evidence.From, Tentative: evidence.To}
 			file := isrlog.Evidence{Source: inspect.SourceRecording, Where: "/var/lib/kafkaops/prod.isr", Since: evidence.Since, From: evidence.From, To: evidence.To, Until: evidence.Until}
-			draw("recording, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &file, nil) })
+			draw("recording, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &file, nil, nil) })
 			file.From, file.To, file.Every = inspect.Unknown[inspect.Offset](), inspect.Unknown[inspect.Offset](), looks.Every
-			draw("recording of looks, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &file, nil) })
-			draw("directory, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &dir, nil) })
+			draw("recording of looks, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &file, nil, nil) })
+			draw("directory, "+v.name, func(b *bytes.Buffer) error { return Isr(b, v.view, s, &dir, nil, nil) })
 		}
 	}
 	golden(t, "isr.txtar", got.String())

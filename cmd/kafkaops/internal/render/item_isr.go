@@ -18,6 +18,8 @@ const (
 type IsrDocument[T any] struct {
 	Document[T]
 	Evidence EvidenceItem `json:"evidence"`
+	// Meters are there where --jmx asked for them.
+	Meters []MetersItem `json:"meters,omitempty"`
 }
 
 // EvidenceItem is how far events can be relied upon.

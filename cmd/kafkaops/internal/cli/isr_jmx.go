@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"sync"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/jmx"
+)
+
+// meters asks the agents of --jmx, all at once. One that cannot be read is a failure.
+// In a pipe, where stdout has one table, they are lines on stderr.
+func (r *isrReading) meters(ctx context.Context) ([]jmx.Meters, error) {
+	if len(r.opts.jmx) == 0 {
+		return nil, nil
+	}
+	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout/3)
+	defer cancel()
+	read := make([]*jmx.Meters, len(r.opts.jmx))
+	failed := make([]error, len(r.opts.jmx))
+	var wg sync.WaitGroup
+	for i, address := range r.opts.jmx {
+		wg.Go(func() { read[i], failed[i] = jmx.Read(bounded, address) })
+	}
+	wg.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	all := []jmx.Meters{}
+	for i, err := range failed {
+		if err != nil {
+			r.fail(jmxFailure(r.opts.jmx[i], err))
+			continue
+		}
+		all = append(all, *read[i])
+	}
+	if !r.view.Terminal && !r.view.Format.Structured() {
+		for i := range all {
+			fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.MetersLine(&all[i]))
+		}
+	}
+	return all, nil
+}
+
+func jmxFailure(address string, err error) inspect.Failure {
+	f := inspect.Failure{Request: "JMX", Phase: inspect.PhaseRequest, Error: err.Error()}
+	if u, parsed := url.Parse(address); parsed == nil {
+		f.Address = u.Host
+	}
+	var op *net.OpError
+	if errors.As(err, &op) && op.Op == "dial" {
+		f.Phase = inspect.PhaseDial
+	}
+	var late interface{ Timeout() bool }
+	f.TimedOut = errors.As(err, &late) && late.Timeout()
+	return f
+}

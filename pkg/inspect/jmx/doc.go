@@ -1,0 +1,23 @@
+// Package jmx reads Kafka's own meters of ISR changes from an agent in a broker or
+// controller: a Jolokia agent, or a page of the Prometheus JMX exporter.
+//
+//	meters, err := jmx.Read(ctx, "http://kafka-1:8778/jolokia/")
+//
+// # What the meters count
+//
+// IsrShrinksPerSec and IsrExpandsPerSec (kafka.server:type=ReplicaManager) count what a
+// leader changed itself, because of lag, since its process began, and not even all of
+// that: where the metadata reaches the leader before the answer to its request, it is
+// not counted (Partition.handleAlterPartitionUpdate). What the controller changes, when
+// a broker is fenced or stopped, is in none of them. FailedIsrUpdatesPerSec counts
+// requests that were refused or came too late. UncleanLeaderElectionsPerSec
+// (kafka.controller:type=ControllerStats) is the active controller's; others do not have
+// it, or 0. So they are lower bounds, to be seen beside the events, and no source of
+// them.
+//
+// # Names on a page
+//
+// An exporter's rules may give the meters other names. Those are known that hold the
+// MBean's name, without PerSec too, in any case, with a count at the end: Count, _count
+// or _total. Rates are passed over.
+package jmx

@@ -115,7 +115,7 @@ func TestErrors(t *testing.T) {
 		if tt.name == "slow" {
 			var cancel context.CancelFunc
 			ctx, cancel = context.WithTimeout(ctx, 100*time.Millisecond)
-			defer cancel()
+			t.Cleanup(cancel)
 		}
 		address := strings.Replace(serve(t, tt.answer), "http://", "http://me:hush@", 1)
 		_, err := Read(ctx, address+"/x")

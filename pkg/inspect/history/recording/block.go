@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"hash/crc32"
 	"io"
 )
@@ -121,7 +122,7 @@ func (s *scanner) peek() (b block, ok bool, err error) {
 		return b, false, nil
 	}
 	whole, err := s.in.Peek(headerSize + int(length))
-	if err != nil && err != io.EOF && err != bufio.ErrBufferFull { // which is more than the file has
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, bufio.ErrBufferFull) { // which is more than the file has
 		return b, false, err
 	}
 	if len(whole) < headerSize+int(length) {

@@ -67,7 +67,7 @@ func scan(name string, f *os.File) (*survey, error) {
 			return nil, notOne(name, s.size)
 		case ended:
 			s.tail()
-			return s, nil
+			return s, nil //nolint:nilerr // the end of the file
 		}
 		if blocks.bad > 0 {
 			s.damaged(blocks.start()-blocks.bad, blocks.bad)

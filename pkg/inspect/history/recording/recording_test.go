@@ -97,14 +97,16 @@ func eventsOf(t *testing.T, r *Reader) (out []inspect.IsrEvent) {
 	return out
 }
 
-var same = cmp.Options{cmpopts.EquateEmpty(), cmp.Comparer(func(a, b inspect.Opt[ids]) bool {
-	x, known := a.Get()
-	y, too := b.Get()
-	return known == too && slices.Equal(x, y)
-}), cmp.Comparer(func(a, b inspect.Opt[inspect.Offset]) bool { return a == b }),
+var same = cmp.Options{
+	cmpopts.EquateEmpty(), cmp.Comparer(func(a, b inspect.Opt[ids]) bool {
+		x, known := a.Get()
+		y, too := b.Get()
+		return known == too && slices.Equal(x, y)
+	}), cmp.Comparer(func(a, b inspect.Opt[inspect.Offset]) bool { return a == b }),
 	cmp.Comparer(func(a, b inspect.Opt[inspect.Epoch]) bool { return a == b }),
 	cmp.Comparer(func(a, b inspect.Opt[int32]) bool { return a == b }),
-	cmp.Comparer(func(a, b inspect.Opt[time.Duration]) bool { return a == b })}
+	cmp.Comparer(func(a, b inspect.Opt[time.Duration]) bool { return a == b }),
+}
 
 // story is what the golden file holds: every field, known and not.
 func story() []inspect.IsrEvent {

@@ -12,7 +12,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
-// ErrInUse: another Writer has the file.
+// ErrInUse says that another Writer has the file.
 var ErrInUse = errors.New("another kafkaops is writing it: a file has one writer")
 
 // commitEvery is how often a coverage is written that has grown by nothing but time.

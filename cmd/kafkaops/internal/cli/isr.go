@@ -170,13 +170,15 @@ func (o *isrOptions) open(ctx context.Context, env Env, args []string) (*isrRead
 		return r, nil
 	}
 	if o.storeGiven && !o.follow {
-		return r, r.openStored(ctx)
+		err := r.openStored(ctx)
+		return r, err
 	}
 	var err error
 	if r.target, err = o.resolve(env); err != nil {
 		return nil, err
 	}
-	return r, r.openLive(ctx)
+	err = r.openLive(ctx)
+	return r, err
 }
 
 // openLive finds out which cluster it is, and that it is the one that is meant.

@@ -5,11 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -354,44 +350,17 @@ func (p *provoking) compareDirs(t *testing.T) {
 	}
 }
 
-var dumpLine = regexp.MustCompile(`offset: (\d+) .*payload: (\{"type":"([A-Z_]+)".*)`)
-
 // dump returns the records that change a partition, by kafka-dump-log.
 func (p *provoking) dump(t *testing.T) map[int64]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(p.LogDirs(kafkatest.FirstController)[0], metadataDir, "*.log"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no log: %v", err)
-	}
-	out, stderr, exit, err := p.Tool(t.Context(), kafkatest.DumpLogSegments, "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
-	if err != nil || exit != 0 {
-		t.Fatalf("dump: %v, exit %d: %s", err, exit, stderr)
-	}
 	found := map[int64]string{}
-	for text := range strings.Lines(out) {
-		m := dumpLine.FindStringSubmatch(text)
-		if m == nil {
-			continue
-		}
-		offset, err := strconv.ParseInt(m[1], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch body := m[2]; m[3] {
-		case "PARTITION_RECORD", "REMOVE_TOPIC_RECORD":
-			found[offset] = body
-		case "PARTITION_CHANGE_RECORD":
-			for _, field := range []string{`"isr"`, `"leader"`, `"replicas"`, `"eligibleLeaderReplicas"`} {
-				if strings.Contains(body, field) {
-					found[offset] = body
-				}
-			}
-		case "CLEAR_ELR_RECORD": // the one that had something to clear
-			if slices.ContainsFunc(p.seen, func(e inspect.IsrEvent) bool {
-				return e.Cause == inspect.CauseConfigChange && int64(e.Offset.Or(-1)) == offset
-			}) {
-				found[offset] = body
-			}
+	for _, r := range p.DumpMetadata(t, kafkatest.FirstController) {
+		// Of those that clear ELRs, the one that had something to clear.
+		cleared := r.Type == "CLEAR_ELR_RECORD" && slices.ContainsFunc(p.seen, func(e inspect.IsrEvent) bool {
+			return e.Cause == inspect.CauseConfigChange && int64(e.Offset.Or(-1)) == r.Offset
+		})
+		if cleared || r.ChangesPartition() {
+			found[r.Offset] = r.Payload
 		}
 	}
 	return found

@@ -7,9 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -205,34 +202,14 @@ func activeController(t *testing.T, c *kafkatest.Cluster) int32 {
 	return id
 }
 
-var dumpedRecord = regexp.MustCompile(`offset: (\d+) .*payload: (\{"type":"([A-Z_]+)".*)`)
-
 // dumpedChanges are the records that change a partition, by kafka-dump-log, of the
 // active controller.
 func dumpedChanges(t *testing.T, c *kafkatest.Cluster) map[int64]string {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(c.LogDirs(activeController(t, c))[0], "__cluster_metadata-0", "*.log"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no log: %v", err)
-	}
-	out, stderr, exit, err := c.Tool(t.Context(), kafkatest.DumpLogSegments, "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
-	if err != nil || exit != 0 {
-		t.Fatalf("dump: %v, exit %d: %s", err, exit, stderr)
-	}
 	found := map[int64]string{}
-	for text := range strings.Lines(out) {
-		m := dumpedRecord.FindStringSubmatch(text)
-		if m == nil {
-			continue
-		}
-		offset, err := strconv.ParseInt(m[1], 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		switch {
-		case m[3] == "PARTITION_RECORD", m[3] == "REMOVE_TOPIC_RECORD",
-			m[3] == "PARTITION_CHANGE_RECORD" && slices.ContainsFunc([]string{`"isr"`, `"leader"`, `"replicas"`, `"eligibleLeaderReplicas"`}, func(field string) bool { return strings.Contains(m[2], field) }):
-			found[offset] = m[2]
+	for _, r := range c.DumpMetadata(t, activeController(t, c)) {
+		if r.ChangesPartition() {
+			found[r.Offset] = r.Payload
 		}
 	}
 	return found

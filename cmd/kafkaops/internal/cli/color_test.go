@@ -88,7 +88,8 @@ func TestStatusIsAWord(t *testing.T) {
 	c.Change(reassign)
 	for _, command := range asking(t) {
 		colored, plain := screen().ask(t, c, command), screen().ask(t, c, command+" --color never")
-		if got := sgr.ReplaceAllString(colored.stdout, ""); seconds.ReplaceAllString(got, "") != seconds.ReplaceAllString(plain.stdout, "") {
+		timeless := func(s string) string { return told.ReplaceAllString(seconds.ReplaceAllString(s, ""), "${1}AGE") }
+		if got := sgr.ReplaceAllString(colored.stdout, ""); timeless(got) != timeless(plain.stdout) {
 			t.Errorf("%s: got without its colours\n%s\nwant\n%s", command, got, plain.stdout)
 		}
 	}

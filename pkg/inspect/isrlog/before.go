@@ -259,10 +259,7 @@ func (r *logReading) findBefore(ctx context.Context, place inspect.Offset, first
 	earliest := NewReplay(inspect.SourceMetadataLog, nil)
 	earliest.only = only{}
 	for id := range open {
-		if earliest.only[id.topic] == nil {
-			earliest.only[id.topic] = map[int32]bool{}
-		}
-		earliest.only[id.topic][id.index] = true
+		earliest.only.add(id)
 	}
 	if start > 0 {
 		if ok, err := r.hasEarliest(ctx, start, first); err != nil || !ok {

@@ -53,10 +53,7 @@ func newOnsets(of []*inspect.Partition) *onsets {
 		if err != nil {
 			continue // the log names topics by their ids
 		}
-		if wanted[id] == nil {
-			wanted[id] = map[int32]bool{}
-		}
-		wanted[id][p.Index] = true
+		wanted.add(partitionID{id, p.Index})
 		o.wanted[partitionID{id, p.Index}] = p
 	}
 	o.replay = NewReplay(inspect.SourceMetadataLog, func(inspect.IsrEvent) {})

@@ -52,6 +52,13 @@ type only map[kraft.UUID]map[int32]bool
 
 func (o only) has(topic kraft.UUID, index int32) bool { return o == nil || o[topic][index] }
 
+func (o only) add(id partitionID) {
+	if o[id.topic] == nil {
+		o[id.topic] = map[int32]bool{}
+	}
+	o[id.topic][id.index] = true
+}
+
 func (o only) hasTopic(topic kraft.UUID) bool { return o == nil || o[topic] != nil }
 
 // Gaps counts what could not be replayed.

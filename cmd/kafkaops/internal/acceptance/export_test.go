@@ -28,11 +28,18 @@ func exporting(t *testing.T, c *kafkatest.Cluster) (scrape func() string, stop f
 		t.Fatal(err)
 	}
 	conf := connect.Config{Bootstrap: addrs, Pool: pool}
-	e := exporter.New(exporter.Options{
+	return running(t, pool, exporter.Options{
 		Collect: source.New(conf, 10*time.Second), Sample: source.New(conf, 3*time.Second),
 		CollectInterval: time.Second, SampleInterval: 200 * time.Millisecond, MaxAge: soon,
-		Requests: pool.Requests, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Requests: pool.Requests,
 	})
+}
+
+// running runs an exporter, which says nothing, as exporting does. The pool ends with it.
+func running(t *testing.T, pool *connect.Pool, o exporter.Options) (scrape func() string, stop func()) {
+	t.Helper()
+	o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	e := exporter.New(o)
 	h, err := e.Handler()
 	if err != nil {
 		t.Fatal(err)

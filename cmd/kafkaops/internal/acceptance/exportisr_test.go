@@ -4,10 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
-	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"strconv"
 	"strings"
@@ -52,32 +48,15 @@ func stepping(t *testing.T, c *kafkatest.Cluster) (step func() string) {
 	pool := &connect.Pool{}
 	conf := connect.Config{Bootstrap: c.Bootstrap(), Pool: pool}
 	clock := &steps{make(chan struct{}), make(chan struct{})}
-	e := exporter.New(exporter.Options{
+	scrape, _ := running(t, pool, exporter.Options{
 		Collect: source.New(conf, 10*time.Second), Sample: source.New(conf, 10*time.Second), ISR: isrlog.NewLog(conf, nil, 10*time.Second),
-		CollectInterval: time.Nanosecond, SampleInterval: time.Hour, MaxAge: time.Hour, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-	})
-	h, err := e.Handler()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ran := make(chan struct{})
-	go func() {
-		defer close(ran)
-		_ = e.Run(ctx)
-	}()
-	t.Cleanup(func() {
-		cancel()
-		<-ran
-		pool.Close()
+		CollectInterval: time.Nanosecond, SampleInterval: time.Hour, MaxAge: time.Hour, Clock: clock,
 	})
 	<-clock.rests
 	return func() string {
 		clock.next <- struct{}{}
 		<-clock.rests
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
-		return w.Body.String()
+		return scrape()
 	}
 }
 

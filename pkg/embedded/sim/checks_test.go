@@ -129,6 +129,16 @@ func TestCheckersGoRed(t *testing.T) {
 		{"acknowledged with another offset", "I11", func(w *World, x *part, l, _ *shadow) {
 			w.checkAck(l.p, x, -1, &batch{pid: 7, pepoch: 0, seq: 0}, 1)
 		}},
+		{"acknowledged where nothing is", "I5", func(w *World, x *part, l, _ *shadow) { w.ackHole(x, l, 0, 3) }},
+		{"the same, where nothing is compacted", "I5", func(w *World, x *part, l, _ *shadow) { w.ackHole(x, l, 0, 0) }},
+		{"the same, where it is not known what was", "", func(w *World, x *part, l, _ *shadow) {
+			x.void = true
+			w.ackHole(x, l, 0, 3)
+		}},
+		{"the same, past the log's end", "I5", func(w *World, x *part, l, _ *shadow) {
+			x.void = true
+			w.ackHole(x, l, l.end, 3)
+		}},
 		{"acknowledged below min ISR", "I6", func(w *World, _ *part, l, _ *shadow) {
 			l.waiting[9], l.minISR, l.wasMin, l.replicas, l.wasOf = true, 4, 4, 4, 4
 			w.checkMinISR(l, replica.ProduceReply{Token: 9})
@@ -431,4 +441,12 @@ func TestChains(t *testing.T) {
 			t.Errorf("agree below %d: %t, want %t", tt.o, got, tt.want)
 		}
 	}
+}
+
+// ackHole acknowledges an offset of a log that has lost its first batch, in a topic of so many keys.
+func (w *World) ackHole(x *part, s *shadow, base Offset, keys int) {
+	all := s.batches
+	s.batches, w.plan.Keys = all[1:], keys
+	w.checkAck(s.p, x, -1, &batch{pid: -1, pepoch: -1, seq: -1}, int64(base))
+	s.batches, w.plan.Keys = all, 0
 }

@@ -283,7 +283,7 @@ func (f *fetcher) ended(n *Node, body kmsg.Response) {
 // asks for.
 func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPartition, came *frame) {
 	p, asked := n.byID[id], f.session.told[id]
-	if p == nil || p.entry.fetcher != f || !p.entry.standing || p.entry.resting || p.entry.order.Position != asked.position {
+	if p == nil || p.entry.fetcher != f || !p.entry.standing || p.entry.resting || !p.entry.order.Position.SamePlace(asked.position) {
 		return
 	}
 	in := replica.FetchResponse{
@@ -294,6 +294,10 @@ func (f *fetcher) answered(n *Node, id partitionID, a *kmsg.FetchResponseTopicPa
 		in.Diverging = logstate.EpochEnd{
 			Epoch: replica.Epoch(a.DivergingEpoch.Epoch), End: replica.Offset(a.DivergingEpoch.EndOffset),
 		}
+	}
+	if p.entry.order.Position != asked.position && (!in.OffsetsOnly() || len(a.RecordBatches) > 0) {
+		// The epoch has changed since: what is more than offsets is asked for again.
+		return
 	}
 	if in.Err == replica.None && !in.Diverging.Defined() && len(a.RecordBatches) > 0 {
 		n.takeBatches(p, &in, a.RecordBatches, came)

@@ -85,10 +85,17 @@ func (r *Replica) renewFetch(backoffMs int64) {
 }
 
 // fetchResponse takes the leader's answer (AbstractFetcherThread.processFetchRequest).
-// One to an older question is void: the log or the epoch have moved since.
+// One to an older question is void, but for the offsets that it may tell: the
+// log or the epoch have moved since.
 func (r *Replica) fetchResponse(in FetchResponse) {
 	f := r.follower
-	if f == nil || f.state != asking || in.Position != r.position() {
+	if f == nil || f.state != asking {
+		return
+	}
+	if in.Position != r.position() {
+		if in.OffsetsOnly() && in.Position.SamePlace(r.position()) {
+			r.takeOffsets(in)
+		}
 		return
 	}
 	switch in.Err {

@@ -76,10 +76,17 @@ type FetchPosition struct {
 	LastFetchedEpoch Epoch
 }
 
+// SamePlace reports whether two fetches read on in one log at one offset,
+// whatever epoch they took for the present one.
+func (p FetchPosition) SamePlace(q FetchPosition) bool {
+	return p.Offset == q.Offset && p.LastFetchedEpoch == q.LastFetchedEpoch
+}
+
 // FetchResponse is the answer to the fetch that FetchFrom asked for.
 type FetchResponse struct {
 	Token Token
-	// Position is what was asked; an answer to another question is ignored.
+	// Position is what was asked; an answer to another question is ignored, but
+	// for what OffsetsOnly says.
 	Position FetchPosition
 	Err      Code
 	HW       Offset
@@ -89,6 +96,13 @@ type FetchResponse struct {
 	Diverging logstate.EpochEnd
 	// Batches are the whole batches of the answer, in order.
 	Batches []Batch
+}
+
+// OffsetsOnly reports whether the answer tells nothing but the leader's offsets.
+// Those hold in every epoch: a leader tells a session a new HW only once, so that
+// they must be taken even if the epoch has changed since the question.
+func (f FetchResponse) OffsetsOnly() bool {
+	return f.Err == None && !f.Diverging.Defined() && len(f.Batches) == 0
 }
 
 // OffsetResponse is the leader's answer to AskOffset.

@@ -50,29 +50,40 @@ func TestCutToHWWithoutEpochs(t *testing.T) {
 }
 
 // TestAnswerToAnOlderQuestion: an answer that is late, to what was asked before the epoch
-// or the log moved, moves nothing; the one that is waited for does.
+// or the log moved, moves nothing, but for the offsets of one at the same place: a leader
+// tells a session a new HW only once. The one that is waited for is taken.
 func TestAnswerToAnOlderQuestion(t *testing.T) {
 	t.Parallel()
-	w := newWorld(2, Settings{MinISR: 1})
-	cfg := w.cfg
-	cfg.Self, cfg.Brokers = 2, w
-	r := New(&cfg, w.settings, Log{End: 7, HW: 3, Epochs: logstate.NewEpochs([]logstate.EpochStart{{Epoch: 0, Start: 0}})})
-	r.Step(0, Partition{LeaderEpoch: 4, Leader: 1, Replicas: []BrokerID{1, 2}, ISR: []BrokerID{1, 2}}, nil)
 	asked := FetchPosition{Offset: 7, LeaderEpoch: 4, LastFetchedEpoch: 0}
-	answer := func(asked FetchPosition) []Effect {
-		return r.Step(1, FetchResponse{Position: asked, HW: 7, Diverging: logstate.UndefinedEnd}, nil)
-	}
-	for _, older := range []FetchPosition{
-		{Offset: 5, LeaderEpoch: 4, LastFetchedEpoch: 0},
-		{Offset: 7, LeaderEpoch: 3, LastFetchedEpoch: 0},
-		{Offset: 7, LeaderEpoch: 4, LastFetchedEpoch: -1},
+	olderEpoch := FetchPosition{Offset: 7, LeaderEpoch: 3, LastFetchedEpoch: 0}
+	for name, tt := range map[string]struct {
+		answer FetchResponse
+		hw     Offset
+	}{
+		"at an offset before":         {FetchResponse{Position: FetchPosition{Offset: 5, LeaderEpoch: 4, LastFetchedEpoch: 0}}, 3},
+		"of another log":              {FetchResponse{Position: FetchPosition{Offset: 7, LeaderEpoch: 4, LastFetchedEpoch: -1}}, 3},
+		"an older epoch's error":      {FetchResponse{Position: olderEpoch, Err: FencedLeaderEpoch}, 3},
+		"an older epoch's divergence": {FetchResponse{Position: olderEpoch, Diverging: logstate.EpochEnd{Epoch: 0, End: 2}}, 3},
+		"an older epoch's records": {FetchResponse{Position: olderEpoch, Batches: []Batch{{
+			BaseOffset: 7, LastOffset: 7, ProducerID: logstate.NoProducerID,
+		}}}, 3},
+		"an older epoch's offsets": {FetchResponse{Position: olderEpoch}, 7},
+		"what is waited for":       {FetchResponse{Position: asked}, 7},
 	} {
-		if effects := answer(older); len(effects) > 0 || r.Status().HW != 3 {
-			t.Errorf("%+v is not what was asked: %+v, HW %d", older, effects, r.Status().HW)
+		w := newWorld(2, Settings{MinISR: 1})
+		cfg := w.cfg
+		cfg.Self, cfg.Brokers = 2, w
+		r := New(&cfg, w.settings, Log{End: 7, HW: 3, Epochs: logstate.NewEpochs([]logstate.EpochStart{{Epoch: 0, Start: 0}})})
+		r.Step(0, Partition{LeaderEpoch: 4, Leader: 1, Replicas: []BrokerID{1, 2}, ISR: []BrokerID{1, 2}}, nil)
+		in := tt.answer
+		in.HW = 7
+		if in.Diverging == (logstate.EpochEnd{}) {
+			in.Diverging = logstate.UndefinedEnd
 		}
-	}
-	if answer(asked); r.Status().HW != 7 {
-		t.Errorf("HW %d, want the leader's 7", r.Status().HW)
+		effects := r.Step(1, in, nil)
+		if got := r.Status().HW; got != tt.hw || tt.hw == 3 && len(effects) > 0 {
+			t.Errorf("%s: HW %d, want %d; %+v", name, got, tt.hw, effects)
+		}
 	}
 }
 

@@ -28,11 +28,13 @@
 // the beginning of a [Span] a few dozen of some hundred bytes.
 //
 // The state before a span comes from the newest snapshot where that lies before it.
-// Where it does not, what happened between the two is taken back, by the earliest
-// snapshot where the partition epoch says that nothing happened to a partition since,
-// and else by reading the log backwards to the last record that set what was changed
-// (before.go). That is read to its start, which may be 100 MB, where the record is as
-// old as that or cannot be taken back: topics were deleted, an ELR cleared.
+// Where it does not, what happened between the two is taken back (before.go), by what
+// lookback.go finds: the earliest snapshot, the last records before, and those at the
+// log's start and about the brokers' last starts, wherever the partition epoch proves
+// that nothing is missing. That is 2 MB of an idle log at most. Beyond, the log is read
+// backwards as far as it takes, which may be all of its 100 MB: for a partition whose
+// changes lie elsewhere, a topic that was deleted in the span and is old, an ELR that a
+// change of min.insync.replicas cleared, a record newer than this program.
 //
 // # What is not read
 //

@@ -36,7 +36,9 @@ type fakeController struct {
 	leader *fakeController
 	fetches,
 	snapshotFetches int
-	sent     int64
+	sent int64
+	// wholes are the fetches that read on as far as they can from no later than the start.
+	wholes   int
 	replicas []int32 // replica ids that were sent
 }
 
@@ -171,6 +173,9 @@ func (f *fakeController) tryFetch(req *kmsg.FetchRequest, first bool) (_ *kmsg.F
 		return resp, true
 	}
 	asked := &req.Topics[0].Partitions[0]
+	if first && req.MaxBytes == fetchBytes && asked.FetchOffset <= max(f.start, 1) {
+		f.wholes++
+	}
 	p := kmsg.NewFetchResponseTopicPartition()
 	p.HighWatermark, p.LogStartOffset = f.hw, f.start
 	if f.hw == 0 {

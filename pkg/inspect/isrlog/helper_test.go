@@ -3,6 +3,7 @@ package isrlog
 import (
 	"encoding/binary"
 	"hash/crc32"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,7 @@ type logWriter struct {
 	next   int64
 	timeMs int64
 	epoch  int32
+	idle   []byte // a batch of a no-op record
 }
 
 func newLog(base int64) *logWriter { return &logWriter{next: base, timeMs: 1_000_000, epoch: 1} }
@@ -62,7 +64,24 @@ func (w *logWriter) records(t *testing.T, lines string) {
 	w.values(0, nil, values)
 }
 
-func (w *logWriter) noOp() { w.values(0, nil, [][]byte{{1, byte(kraft.TypeNoOp), 0, 0}}) }
+// noOp copies one, of which there are many, and changes what differs: offset, time, epoch.
+func (w *logWriter) noOp() {
+	if len(w.idle) == 0 {
+		at := len(w.bytes)
+		w.values(0, nil, [][]byte{{1, byte(kraft.TypeNoOp), 0, 0}})
+		w.idle = slices.Clone(w.bytes[at:])
+		return
+	}
+	raw := w.idle
+	binary.BigEndian.PutUint64(raw, uint64(w.next))
+	binary.BigEndian.PutUint32(raw[batchHead:], uint32(w.epoch))
+	const times = batchCRC + 4 + 2 + 4 // behind attributes and the last offset
+	binary.BigEndian.PutUint64(raw[times:], uint64(w.timeMs))
+	binary.BigEndian.PutUint64(raw[times+8:], uint64(w.timeMs))
+	binary.BigEndian.PutUint32(raw[batchCRC:], crc32.Checksum(raw[batchCRC+4:], castagnoli))
+	w.bytes = append(w.bytes, raw...)
+	w.next++
+}
 
 // control appends a control batch of one record.
 func (w *logWriter) control(t *testing.T, rec kraft.ControlRecord) {

@@ -17,13 +17,14 @@ import (
 // Log is the metadata log as the active controller serves it, up to its high
 // watermark: what is beyond may still be cut off.
 type Log struct {
-	at controllers
+	at    controllers
+	reach reach
 }
 
 // NewLog reads from the controllers that the brokers name or, where that is not nil,
 // from controllers. One request is bounded by a third of timeout, as everywhere.
 func NewLog(brokers connect.Config, controllersAt *connect.Config, timeout time.Duration) *Log {
-	l := &Log{at: controllers{conf: &brokers, brokers: &brokers, limit: timeout / 3}}
+	l := &Log{at: controllers{conf: &brokers, brokers: &brokers, limit: timeout / 3}, reach: usual}
 	if controllersAt != nil {
 		l.at.conf, l.at.brokers = controllersAt, nil
 	}
@@ -47,6 +48,7 @@ const (
 // logReading is one pass over the log.
 type logReading struct {
 	at       *controllers
+	reach    reach
 	span     Span
 	to       Listener
 	replay   *Replay
@@ -63,6 +65,8 @@ type logReading struct {
 	loaded time.Time
 	// earliest is the snapshot of the log's start, once it was looked for and found.
 	earliest snapshotID
+	// ahead is what was read already of what comes at next.
+	ahead ahead
 	// once: what the log does not go on with ends the pass.
 	once bool
 	// again: Reached wants to be called without waiting.
@@ -78,7 +82,7 @@ func (l *Log) Read(ctx context.Context, span Span, to Listener) error {
 	if err := at.find(ctx); err != nil {
 		return err
 	}
-	r := &logReading{at: &at, span: span, to: to, live: math.MaxInt64}
+	r := &logReading{at: &at, reach: l.reach, span: span, to: to, live: math.MaxInt64}
 	r.evidence.Source = inspect.SourceMetadataLog
 	r.tellWhere()
 	if err := r.begin(ctx); err != nil {
@@ -236,9 +240,7 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 	if r.again {
 		wait = 0
 	}
-	got, err := r.at.fetch(ctx, fetchQuery{
-		offset: r.next, lastEpoch: r.lastEpoch, hw: r.target, wait: wait, maxBytes: fetchBytes,
-	})
+	got, err := r.fetchNext(ctx, wait)
 	switch {
 	case err != nil:
 		return false, err
@@ -278,6 +280,18 @@ func (r *logReading) poll(ctx context.Context) (more bool, err error) {
 	}
 	r.progress()
 	return r.next < got.hw, nil
+}
+
+// fetchNext asks for what lies at next, unless it was read already.
+func (r *logReading) fetchNext(ctx context.Context, wait time.Duration) (*fetched, error) {
+	kept := r.ahead
+	r.ahead = ahead{}
+	if kept.from == r.next && len(kept.data) > 0 {
+		return &fetched{hw: r.target, data: kept.data, snapshot: snapshotID{-1, -1}}, nil
+	}
+	return r.at.fetch(ctx, fetchQuery{
+		offset: r.next, lastEpoch: r.lastEpoch, hw: r.target, wait: wait, maxBytes: fetchBytes,
+	})
 }
 
 // jump goes on from a snapshot where the log does not hold what comes next any more,

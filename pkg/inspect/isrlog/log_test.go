@@ -134,15 +134,18 @@ func TestLogSince(t *testing.T) {
 	}
 	// The snapshot lies before the span; behind its beginning, with nothing in
 	// between; behind what happened, so that the state before is to be had from the
-	// log's beginning alone.
+	// log's beginning alone, which has all that ever happened to the partition if the
+	// partition epoch says so.
 	shot(2*time.Hour, state)
 	read("snapshot before", time.Hour, 1, most)
 	shot(50*time.Minute, state)
 	read("snapshot within", time.Hour, 1, most)
 	shot(5*time.Minute, "topic t\npartition t/0 replicas=1,2,3 isr=1,3 leader=1")
 	read("nothing happened", 10*time.Minute, 0, most)
-	shot(5*time.Minute, "topic t\npartition t/0 replicas=1,2,3 isr=1,3 leader=1")
-	read("snapshot behind", time.Hour, 1, 200<<20)
+	shot(5*time.Minute, "topic t\npartition t/0 replicas=1,2,3 isr=1,3 leader=1 pepoch=1")
+	read("snapshot behind", time.Hour, 1, most)
+	shot(5*time.Minute, "topic t\npartition t/0 replicas=1,2,3 isr=1,3 leader=1 pepoch=2")
+	read("a change that is nowhere", time.Hour, 1, 200<<20)
 }
 
 // TestLogSinceBehind reads the last hour of a week in which something happened before the
@@ -175,8 +178,8 @@ func TestLogSinceBehind(t *testing.T) {
 		most   int64
 	}{
 		{"unchanged since the earliest snapshot", start, 2, 2 << 20},
-		{"changed since", start, 0, 4 << 20},
-		{"no earliest snapshot, changed in the log", 0, 0, 4 << 20},
+		{"changed since", start, 0, 2 << 20},
+		{"no earliest snapshot, changed in the log", 0, 0, 2 << 20},
 	} {
 		f := startController(t, 100, w)
 		f.start, f.newest = tt.start, snapshotID{inspect.Offset(w.next - 600), 1} // 5 min
@@ -193,6 +196,71 @@ func TestLogSinceBehind(t *testing.T) {
 		if f.sent > tt.most {
 			t.Errorf("%s: the controller sent %d bytes in %d answers, want at most %d", tt.name, f.sent, f.fetches, tt.most)
 		}
+	}
+}
+
+// TestLogSinceOld reads the last hour of a week: what happened in it is undone by what
+// lies at the log's start and about the restart of a broker, days ago. Of topics that
+// were deleted and made in that hour too.
+func TestLogSinceOld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a log of 100 MB")
+	}
+	t.Parallel()
+	const records, most = 1_200_000, 2 << 20
+	w := newLog(0)
+	w.records(t, story1+"\ntopic u\npartition u/0 replicas=2,3 isr=2,3 leader=2")
+	const restart = 500_000
+	happens := map[int64]string{ // by how many records before the end
+		records - restart:      "change t/0 isr=1,3\nregister 2 epoch=500000",
+		records - restart - 50: "broker 2 fenced=-1", records - restart - 70: "change t/0 isr=1,3,2",
+		18_000: "topic gone\npartition gone/0 replicas=1,2 isr=1,2 leader=1", // 2 h 30 min
+		15_000: "change gone/0 isr=1",
+		2400:   "topic new\nclear-elr new\npartition new/0 replicas=3 isr=3 leader=3", // 20 min
+		2300:   "change t/0 isr=1,3", 2200: "change u/0 isr=2", 2100: "remove gone",
+		2000: "begin -\nchange u/0 isr=2,3\nend -", 1900: "begin -\nchange u/0 isr=2\nabort -",
+	}
+	for w.next < records {
+		w.timeMs += 500
+		if at := records - w.next; happens[at] != "" {
+			w.records(t, happens[at])
+			delete(happens, at)
+		}
+		w.noOp()
+	}
+	if len(happens) > 0 {
+		t.Fatalf("did not happen: %v", happens)
+	}
+	f := startController(t, 100, w)
+	f.newest = snapshotID{inspect.Offset(w.next - 600), 1} // 5 min
+	f.snapshots[f.newest] = snapshotOf(t, `register 2 epoch=500000
+		topic t
+		partition t/0 replicas=1,2,3 isr=1,3 leader=1 pepoch=3
+		topic u
+		partition u/0 replicas=2,3 isr=2,3 leader=2 pepoch=2
+		topic new
+		partition new/0 replicas=3 isr=3 leader=3`)
+	began := time.Now()
+	h := readLog(t, reader(f), Span{Since: w.now().Add(-time.Hour)})
+	t.Logf("%d bytes in %d answers, %s", f.sent, f.fetches, time.Since(began))
+	var got []string
+	for _, e := range h.events {
+		_, text, _ := strings.Cut(e, " ") // what offset and time that is does not matter
+		_, text, _ = strings.Cut(text, " ")
+		got = append(got, text)
+	}
+	want := []string{
+		"new-0 create topic-created [3] isr []->[3] leader 3 epoch 0/0",
+		"t-0 shrink replica-lag [2] isr [1 3 2]->[1 3] leader 1 epoch 0/3",
+		"u-0 shrink replica-lag [3] isr [2 3]->[2] leader 2 epoch 0/1",
+		"gone-0 delete topic-deleted [1 2] isr [1]->[] leader -1 epoch 0/1",
+		"u-0 expand caught-up [3] isr [2]->[2 3] leader 2 epoch 0/2 out 1m39s",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
+	}
+	if f.sent > most || f.wholes > 0 {
+		t.Errorf("the controller sent %d bytes in %d answers, want at most %d", f.sent, f.fetches, most)
 	}
 }
 

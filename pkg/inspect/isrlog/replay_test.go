@@ -167,7 +167,7 @@ func record(t *testing.T, text string) kraft.Record {
 		}
 		return rec
 	case "register":
-		return &kraft.RegisterBroker{BrokerID: int32(number(t, name)), Fenced: true}
+		return &kraft.RegisterBroker{BrokerID: int32(number(t, name)), Fenced: true, BrokerEpoch: int64(num("epoch", 0))}
 	case "unregister":
 		return &kraft.UnregisterBroker{BrokerID: int32(number(t, name))}
 	case "fence":

@@ -95,7 +95,7 @@ test-sim:
 
 .PHONY: test-all
 test-all: deps-if-possible ## run the long tests too, up to an hour, on older versions of Kafka as well
-	go run ./internal/kafkatest/fetch 4.0.0 3.9.1 || [ "$${CI:-}" != true ]
+	go run ./internal/kafkatest/fetch 4.0.0 3.9.1 3.3.2 3.5.2 3.7.2 4.1.1 || [ "$${CI:-}" != true ]
 	KAFKAOPS_LONG=1 $(MAKE) test TEST_TIMEOUT=60m
 
 # Whole runs of the binary, medians and ratios, see cmd/kafkaops/internal/bench, and

@@ -30,6 +30,9 @@ func (r *MetadataRecord) ChangesPartition() bool {
 	return false
 }
 
+// olderDumpLogSegments is where the tool was before it moved.
+const olderDumpLogSegments = "kafka.tools.DumpLogSegments"
+
 var dumpedRecord = regexp.MustCompile(`offset: (\d+) .*payload: (\{"type":"([A-Z_]+)".*)`)
 
 // DumpMetadata reads the metadata log of a node with kafka-dump-log.
@@ -39,7 +42,13 @@ func (c *Cluster) DumpMetadata(tb testing.TB, id int32) (all []MetadataRecord) {
 	if err != nil || len(files) == 0 {
 		tb.Fatalf("kafkatest: node %d has no metadata log: %v", id, err)
 	}
-	out, stderr, exit, err := c.Tool(tb.Context(), DumpLogSegments, "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
+	dump := func(class string) (string, string, int, error) {
+		return c.Tool(tb.Context(), class, "--cluster-metadata-decoder", "--files", strings.Join(files, ","))
+	}
+	out, stderr, exit, err := dump(DumpLogSegments)
+	if err == nil && exit != 0 && strings.Contains(stderr, DumpLogSegments) { // it has no class of that name
+		out, stderr, exit, err = dump(olderDumpLogSegments)
+	}
 	if err != nil || exit != 0 {
 		tb.Fatalf("kafkatest: dump: %v, exit %d: %s", err, exit, stderr)
 	}

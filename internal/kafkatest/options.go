@@ -13,7 +13,8 @@ const FirstController int32 = 100
 
 // Options says what cluster to start. The zero value is one broker.
 type Options struct {
-	// Version of Apache Kafka. 3.9.1, 4.0.0 and 4.4.0 are known to work.
+	// Version of Apache Kafka. 3.3.2, 3.5.2, 3.7.2, 3.9.1, 4.0.0, 4.1.1 and 4.4.0 are known to
+	// work; the command-line tools are named as those of 4.4, see Tool.
 	Version string
 
 	// Engine runs the nodes in place of Kafka, nil for Kafka itself. Tests whose

@@ -131,6 +131,9 @@ type Broker struct {
 	// Reachable is known with [PartReachable] and where an offset, log directory or
 	// group was asked: whether the broker answered ApiVersions.
 	Reachable Opt[bool]
+	// RoundTrip is how long the shortest of its answers took in this pass; unknown where
+	// none came.
+	RoundTrip Opt[time.Duration]
 	// VersionRange is inferred from the APIs the broker offers, such as "4.4" or
 	// "4.0 to 4.1"; known with [PartLogDirs].
 	VersionRange Opt[string]

@@ -43,6 +43,8 @@ type Conn struct {
 	config           *Config
 	opened           time.Time
 	reused, answered bool
+	// fastest is the shortest time that an answer took; 0 for none yet.
+	fastest time.Duration
 	// spoiled: the limit of an answered call may still cut off the next one.
 	spoiled, isClosed bool
 }
@@ -56,7 +58,7 @@ func (c *Config) Open(ctx context.Context, addr string) (*Conn, error) {
 	if c.Pool != nil {
 		if k, ok := c.Pool.take(place{addr, c.Security, false}); ok {
 			conn := *k.conn // whoever closed it before may close it again
-			conn.isClosed, conn.reused, conn.answered = false, true, false
+			conn.isClosed, conn.reused, conn.answered, conn.fastest = false, true, false, 0
 			return &conn, nil
 		}
 	}
@@ -237,6 +239,7 @@ func askOnce[T any](ctx context.Context, c *Conn, request string, call func(*sar
 		if a.err != nil {
 			return none, c.fail(request, a.err, time.Since(began))
 		}
+		c.took(time.Since(began))
 		return a.value, nil
 	case <-ctx.Done():
 	}
@@ -275,6 +278,21 @@ func (c *Conn) renew(ctx context.Context) error {
 // Answered reports whether the broker has answered since the connection was
 // opened or taken from a [Pool].
 func (c *Conn) Answered() bool { return c.answered }
+
+// Fastest is the shortest time in which the broker has answered since the connection was
+// opened or taken from a [Pool]; unknown where it has not.
+func (c *Conn) Fastest() inspect.Opt[time.Duration] {
+	if c.fastest == 0 {
+		return inspect.Unknown[time.Duration]()
+	}
+	return inspect.Known(c.fastest)
+}
+
+func (c *Conn) took(d time.Duration) {
+	if c.fastest == 0 || d < c.fastest {
+		c.fastest = max(d, 1)
+	}
+}
 
 // stale reports whether an error says no more than that the connection was closed
 // while nobody used it.

@@ -75,7 +75,10 @@ func (p *pass) askBroker(ctx context.Context, b *inspect.Broker, w *work, o *off
 	reader.read(ctx)
 	conn = reader.conn // it may have had to be opened again
 	defer conn.Close()
-	defer func() { b.Reachable = inspect.Known(up || conn.Answered()) }() // a kept connection is no answer yet
+	defer func() {
+		b.Reachable = inspect.Known(up || conn.Answered()) // a kept connection is no answer yet
+		b.RoundTrip = conn.Fastest()
+	}()
 	if p.query.Parts.Has(inspect.PartLogDirs) {
 		b.VersionRange = guessVersion(conn.APIVersions())
 		p.over(ctx, conn, func(conn *connect.Conn) {

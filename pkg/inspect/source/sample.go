@@ -74,7 +74,7 @@ func (p *pass) sampleBroker(ctx context.Context, b *inspect.Broker, w *work, o *
 	if err := r.sample(ctx, p.query.Sample); err != nil {
 		r.broken(err)
 	}
-	b.Reachable = inspect.Known(r.conn.Answered())
+	b.Reachable, b.RoundTrip = inspect.Known(r.conn.Answered()), r.conn.Fastest()
 	r.conn.Close()
 }
 

@@ -85,8 +85,11 @@ func TestSnapshotHoldsWhatTheClusterSays(t *testing.T) {
 	if len(s.Brokers) != 4 || !s.Broker(4).Fenced.Or(false) || s.Broker(4).Reachable.IsKnown() {
 		t.Errorf("brokers = %+v, want 4, the last one fenced and not asked", s.Brokers)
 	}
-	if b := s.Broker(1); !b.Reachable.Or(false) || len(b.LogDirs.Or(nil)) != 1 {
-		t.Errorf("broker 1 = %+v, want reachable, one log dir", b)
+	if b := s.Broker(1); !b.Reachable.Or(false) || len(b.LogDirs.Or(nil)) != 1 || b.RoundTrip.Or(0) <= 0 || b.RoundTrip.Or(0) > ample {
+		t.Errorf("broker 1 = %+v, want reachable, one log dir, and how long its fastest answer took", b)
+	}
+	if took := s.Broker(4).RoundTrip; took.IsKnown() {
+		t.Errorf("broker 4, which was not asked, took %v", took)
 	}
 	part := partition(t, s, 0)
 	for what, got := range map[string]bool{

@@ -36,7 +36,8 @@ var rooms = []room{
 	{dir: "pkg/inspect/connect/contexts", ours: []string{"pkg/inspect/connect"}},
 	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/access", "pkg/inspect/connect"}},
 	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "pkg/inspect"}, pure: true},
-	{dir: "pkg/inspect/history/recording", ours: []string{"pkg/inspect"}},
+	{dir: "pkg/inspect/history/looks", ours: []string{"pkg/inspect"}, pure: true},
+	{dir: "pkg/inspect/history/recording", ours: []string{"pkg/inspect", "pkg/inspect/history/looks"}},
 	{dir: "pkg/inspect/isrlog", ours: []string{
 		"internal/kraft", "pkg/inspect", "pkg/inspect/connect", "pkg/inspect/history/recording",
 	}},

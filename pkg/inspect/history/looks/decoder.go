@@ -1,0 +1,229 @@
+package looks
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+var (
+	// ErrNotOurs says that the content is none that an Encoder ever wrote.
+	ErrNotOurs = errors.New("its content is not what this format has")
+	// ErrNotWhole says that a look tells only what changed, and that the one before it is
+	// not known.
+	ErrNotWhole = errors.New("the look before this one is not known")
+)
+
+// Decoder puts looks together again. The zero value begins at a whole one.
+type Decoder struct {
+	begun  bool
+	ms     int64
+	snap   inspect.Snapshot
+	tables tables
+	// partitions and commits are the Snapshot's, by their row.
+	partitions []*inspect.Partition
+	commits    []*inspect.Commit
+	now        grid
+}
+
+// Reset forgets the last look: only a whole one can be next.
+func (d *Decoder) Reset() { d.begun = false }
+
+// Apply takes in the next look. The Snapshot is the Decoder's: it is good until the next
+// call, and not to be changed. After an error, which is ErrNotWhole or ErrNotOurs, only
+// a whole look can be next.
+func (d *Decoder) Apply(look []byte) (*inspect.Snapshot, error) {
+	in, err := parseLook(look)
+	if err != nil {
+		return nil, d.lost(err)
+	}
+	switch {
+	case in.whole:
+		d.begun, d.ms, d.snap, d.tables = true, 0, inspect.Snapshot{}, newTables()
+	case !d.begun:
+		return nil, ErrNotWhole
+	}
+	d.ms += in.ms
+	d.snap.TakenAt = time.UnixMilli(d.ms).UTC()
+	for _, t := range in.things {
+		if err := d.applyThing(t); err != nil {
+			return nil, d.lost(err)
+		}
+	}
+	if len(in.things) > 0 || in.whole {
+		d.shape()
+	}
+	if err := d.applyColumns(&in); err != nil {
+		return nil, d.lost(err)
+	}
+	return &d.snap, nil
+}
+
+func (d *Decoder) lost(err error) error {
+	d.begun = false
+	return err
+}
+
+// look is one as it is written.
+type look struct {
+	ms                                   int64
+	whole                                bool
+	things                               [][]byte
+	partitions, brokers, quorum, commits []byte
+}
+
+func parseLook(in []byte) (l look, err error) {
+	err = fields(in, func(number protowire.Number, n uint64, bytes []byte) {
+		switch number {
+		case fieldTime:
+			l.ms = protowire.DecodeZigZag(n)
+		case fieldWhole:
+			l.whole = n != 0
+		case fieldThing:
+			l.things = append(l.things, bytes)
+		case fieldPartitions:
+			l.partitions = bytes
+		case fieldBrokers:
+			l.brokers = bytes
+		case fieldQuorum:
+			l.quorum = bytes
+		case fieldCommits:
+			l.commits = bytes
+		}
+	})
+	return l, err
+}
+
+// fields calls take with every field of a message that is a number or bytes.
+func fields(in []byte, take func(number protowire.Number, n uint64, bytes []byte)) error {
+	for len(in) > 0 {
+		number, shape, size := protowire.ConsumeTag(in)
+		if size < 0 {
+			return ErrNotOurs
+		}
+		in = in[size:]
+		var n uint64
+		var bytes []byte
+		switch shape {
+		case protowire.VarintType:
+			n, size = protowire.ConsumeVarint(in)
+		case protowire.BytesType:
+			bytes, size = protowire.ConsumeBytes(in)
+		default:
+			size = protowire.ConsumeFieldValue(number, shape, in)
+			number = 0 // which no field has
+		}
+		if size < 0 {
+			return ErrNotOurs
+		}
+		in = in[size:]
+		take(number, n, bytes)
+	}
+	return nil
+}
+
+func (d *Decoder) applyThing(in []byte) error {
+	var t thing
+	var content []byte
+	err := fields(in, func(number protowire.Number, n uint64, bytes []byte) {
+		switch number {
+		case fieldKind:
+			t.kind = kind(n)
+		case fieldName:
+			t.name = string(bytes)
+		case fieldIndex:
+			t.index = int32(protowire.DecodeZigZag(n))
+		case fieldJSON:
+			content = bytes
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if content == nil {
+		d.remove(t)
+		return nil
+	}
+	return d.put(t, content)
+}
+
+func parse(content []byte, into any) error {
+	if err := json.Unmarshal(content, into); err != nil {
+		return fmt.Errorf("%w: %w", ErrNotOurs, err)
+	}
+	return nil
+}
+
+// shape fits rows and tables to the things, and gives things that are new their numbers.
+func (d *Decoder) shape() {
+	d.partitions, d.commits = d.partitions[:0], d.commits[:0]
+	for p := range d.snap.Partitions {
+		d.partitions = append(d.partitions, p)
+	}
+	for i := range d.snap.Groups {
+		commits := d.snap.Groups[i].Commits.Or(nil)
+		for j := range commits {
+			d.commits = append(d.commits, &commits[j])
+		}
+	}
+	d.shapeTable(&d.tables.partitions, partitionRows, d.setPartition)
+	d.shapeTable(&d.tables.brokers, brokerRows, d.setBroker)
+	d.shapeTable(&d.tables.quorum, quorumRows, d.setQuorum)
+	d.shapeTable(&d.tables.commits, commitRows, d.setCommit)
+}
+
+func (d *Decoder) shapeTable(t *table, rows func(*inspect.Snapshot, *grid), set func(int, []cell)) {
+	d.now.reset()
+	rows(&d.snap, &d.now)
+	t.shape(d.now.widths)
+	at := 0
+	for row, width := range t.widths {
+		set(row, t.cells[at:at+width])
+		at += width
+	}
+}
+
+func (d *Decoder) applyColumns(in *look) error {
+	for _, of := range []struct {
+		columns []byte
+		table   *table
+		set     func(int, []cell)
+	}{
+		{in.partitions, &d.tables.partitions, d.setPartition},
+		{in.brokers, &d.tables.brokers, d.setBroker},
+		{in.quorum, &d.tables.quorum, d.setQuorum},
+		{in.commits, &d.tables.commits, d.setCommit},
+	} {
+		if err := of.table.apply(of.columns, of.set); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *Decoder) setPartition(row int, cells []cell) {
+	if o := d.partitions[row].Offsets; o != nil {
+		setPartition(o, cells)
+	}
+}
+
+func (d *Decoder) setBroker(row int, cells []cell) { setBroker(&d.snap.Brokers[row], cells) }
+
+func (d *Decoder) setQuorum(row int, cells []cell) {
+	q, _ := d.snap.Quorum.Get()
+	switch n := row - 1; {
+	case n < 0:
+		q.HW = offset(cells[0])
+		d.snap.Quorum = inspect.Known(q)
+	case n < len(q.Voters):
+		setNode(&q.Voters[n], cells)
+	default:
+		setNode(&q.Observers[n-len(q.Voters)], cells)
+	}
+}
+
+func (d *Decoder) setCommit(row int, cells []cell) { setCommit(d.commits[row], cells) }

@@ -24,8 +24,9 @@ const (
 type kind uint16
 
 const (
-	kindHead kind = 1
-	kindIsr  kind = 2
+	kindHead  kind = 1
+	kindIsr   kind = 2
+	kindLooks kind = 3
 )
 
 // flagMore: the commit goes on in the next block.

@@ -1,16 +1,18 @@
 // Package recording keeps what was observed of a cluster in a file, for longer than
-// the cluster itself does. So far that is its ISR events; the format has room for
-// other series, which this version passes over.
+// the cluster itself does: its ISR events, and looks at it, which are whole Snapshots. The
+// format has room for other series, which this version passes over.
 //
 //	w, err := recording.Open("isr.rec", clusterID) // creates it, or goes on with it
 //	resume, ok := w.Resume()                       // from where to read on
 //	err = w.Append(event)                          // …
 //	err = w.Commit(coverage)                       // what was appended is now whole, up to here
+//	err = w.AppendLook(snapshot)                   // beside them
 //	err = w.Close()
 //
 //	r, err := recording.Read("isr.rec")
 //	r.Coverages(), r.Gaps(), r.Damages() // for when it speaks, and for when not
 //	err = r.Events(func(e inspect.IsrEvent) error { … })
+//	err = r.Looks(since, until, func(s *inspect.Snapshot) error { … })
 //
 // [isrlog.Record] does the first for whoever follows a log.
 //
@@ -23,6 +25,10 @@
 // much that was. Damage in the middle costs the blocks that it touches, and what those
 // covered is a gap.
 //
+// Looks are written every 10 s of their time, those of a stretch together, and need no
+// commit. Every 10 minutes, or 8 MiB, one is whole; the others are what changed, so that
+// damage costs those up to the next whole one. [Reader.Looked] tells where there are any.
+//
 // One writer at a time: the file is locked for as long as a Writer is open
 // ([ErrInUse]). Readers need no lock, also beside a writer. A file belongs to one
 // cluster ([ForeignError]).
@@ -32,8 +38,10 @@
 // A file is a sequence of blocks. Numbers are big-endian, as in Kafka's own formats.
 //
 //	 0  marker     8 bytes  89 'K' 'O' 'P' 'S' 0d 0a 1a
-//	 8  kind       uint16   1 head, 2 ISR events; others are for later, and passed over
+//	 8  kind       uint16   1 head, 2 ISR events, 3 looks; others are for later, and
+//	                        passed over
 //	10  flags      uint16   bit 0: more, the next block belongs to the same commit
+//	                        bit 1: the first look of the commit is whole
 //	12  length     uint32   of the payload, at most 1 MiB
 //	16  first      int64    earliest time in the payload, ms since 1970; 0 for none
 //	24  last       int64    latest time in it
@@ -91,5 +99,12 @@
 //	  int64  every      = 8;    // time between two looks, where looks were compared
 //	  uint32 unreadable = 9;    // records in versions that the writer did not know
 //	  bool   anew       = 10;   // another log: its offsets do not go on from those before
+//	}
+//
+// The payloads of a commit of looks, one after the other, are a frame of Zstandard (RFC
+// 8878) with
+//
+//	message Looks {
+//	  repeated bytes look = 1; // as package looks has them
 //	}
 package recording

@@ -44,6 +44,10 @@ type survey struct {
 	end, size int64
 	// events are those that are committed.
 	events int
+	// looks are the commits of looks; lookOpen: the last one goes on in the next block;
+	// lookBroken: something between it and the next one is missing.
+	looks                []lookCommit
+	lookOpen, lookBroken bool
 }
 
 // scan reads a file from its beginning.
@@ -67,12 +71,17 @@ func scan(name string, f *os.File) (*survey, error) {
 			return nil, notOne(name, s.size)
 		case ended:
 			s.tail()
+			s.endLooks()
 			return s, nil //nolint:nilerr // the end of the file
 		}
 		if blocks.bad > 0 {
 			s.damaged(blocks.start()-blocks.bad, blocks.bad)
+			s.breakLooks()
 			s.events += open
 			open = 0
+		}
+		if b.kind == kindLooks {
+			s.takeLooks(&b, blocks.start(), blocks.end())
 		}
 		committed, err := s.take(name, &b, &open)
 		switch {
@@ -125,7 +134,7 @@ func (s *survey) take(name string, b *block, open *int) (committed bool, err err
 		}
 		return b.flags&flagMore == 0, nil
 	}
-	return b.flags&flagMore == 0, nil // for a later version
+	return b.flags&flagMore == 0, nil // looks, or for a later version
 }
 
 // tail: what lies behind the last commit is no damage but one that never came.

@@ -44,7 +44,7 @@ func log(from, to int) Coverage {
 	}
 }
 
-func looks(since, until int) Coverage {
+func lookedFor(since, until int) Coverage {
 	return Coverage{
 		Source: inspect.SourceMetadataDiff, Where: "brokers, by kafka-1:9092", Since: at(since), Until: at(until),
 		Every: inspect.Known(2 * time.Second),
@@ -126,7 +126,7 @@ func writeStory(t *testing.T, name string) {
 	w, all := open(t, name), story()
 	commit(t, w, log(10, 13), all[0], all[1])
 	commit(t, w, log(10, 20), all[2])
-	commit(t, w, looks(25, 40), all[3])
+	commit(t, w, lookedFor(25, 40), all[3])
 	closed(t, w)
 	w = open(t, name)
 	anew := log(5, 6)
@@ -164,7 +164,7 @@ func TestFormat(t *testing.T) {
 	}
 	anew := log(5, 6)
 	anew.Since, anew.Until, anew.Anew, anew.Unreadable = at(100), at(101), true, 3
-	if diff := cmp.Diff([]Coverage{log(10, 20), looks(25, 40), anew}, r.Coverages(), same); diff != "" {
+	if diff := cmp.Diff([]Coverage{log(10, 20), lookedFor(25, 40), anew}, r.Coverages(), same); diff != "" {
 		t.Errorf("coverages (-want +got):\n%s", diff)
 	}
 	gaps := []Gap{{Since: at(19), Until: at(25)}, {Since: at(40), Until: at(100), Anew: true}}
@@ -408,10 +408,10 @@ func TestLooksBesideTheLog(t *testing.T) {
 	}
 	w := open(t, name)
 	commit(t, w, log(0, 10), event(3))
-	commit(t, w, looks(12, 20), looked(15))
-	commit(t, w, looks(12, 30), looked(25))
+	commit(t, w, lookedFor(12, 20), looked(15))
+	commit(t, w, lookedFor(12, 30), looked(25))
 	commit(t, w, log(10, 24), event(14)) // the log had that still
-	commit(t, w, looks(40, 50))
+	commit(t, w, lookedFor(40, 50))
 	commit(t, w, log(60, 70), event(61)) // and this not any more
 	closed(t, w)
 	r, events := read(t, name)
@@ -422,8 +422,8 @@ func TestLooksBesideTheLog(t *testing.T) {
 	if diff := cmp.Diff([]string{"metadata-log 3", "metadata-diff 25", "metadata-log 14", "metadata-log 61"}, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	rest := looks(23, 30)
-	if diff := cmp.Diff([]Coverage{log(0, 24), rest, looks(40, 50), log(60, 70)}, r.Coverages(), same); diff != "" {
+	rest := lookedFor(23, 30)
+	if diff := cmp.Diff([]Coverage{log(0, 24), rest, lookedFor(40, 50), log(60, 70)}, r.Coverages(), same); diff != "" {
 		t.Errorf("coverages (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]Gap{{Since: at(30), Until: at(40)}, {From: offset(24), To: offset(60), Since: at(50), Until: at(60)}}, r.Gaps(), same); diff != "" {

@@ -39,6 +39,7 @@ type Writer struct {
 	// open is the block in the making.
 	open   block
 	events int // of the next commit
+	looks  lookWriter
 	failed error
 	buf    []byte
 }
@@ -251,6 +252,13 @@ func (w *Writer) commit(c *Coverage) error {
 	if c.ofLog() {
 		w.lastLog = c
 	}
+	if err := w.headInTime(); err != nil {
+		return err
+	}
+	return w.flushLooks()
+}
+
+func (w *Writer) headInTime() error {
 	if w.end-w.headAt > headEvery {
 		return w.writeHead()
 	}
@@ -307,12 +315,15 @@ func (w *Writer) Discard() error {
 	return nil
 }
 
-// Close takes back what was not committed, writes how far it is covered, and gives the
-// file free.
+// Close takes back what was not committed, writes how far it is covered and what was
+// looked at, and gives the file free.
 func (w *Writer) Close() error {
 	err := w.Discard()
 	if err == nil && w.later != nil {
 		err = w.commitLater()
+	}
+	if err == nil {
+		err = w.flushLooks()
 	}
 	return errors.Join(err, w.f.Close())
 }

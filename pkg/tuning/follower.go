@@ -1,0 +1,211 @@
+package tuning
+
+// follower is what the looks tell of one follower. The leader decides by the fetches
+// that it gets; from outside only the follower's LEO is seen, now and then. The
+// fetches are reconstructed from it:
+//
+//	lost  -> tight   a look finds it caught up
+//	tight -> loose   a look finds it behind: an excursion begins
+//	loose -> tight   a look finds it caught up: the excursion has healed
+//	any   -> lost    it was not seen for too long, its log was cut, or the leader changed
+//
+// A tight follower fetches in rounds that are short against the looks, and counts as
+// having all that its leader has at every moment. Of a loose one each change of its
+// LEO is a fetch that was answered.
+type follower struct {
+	broker int32
+	state  state
+	inISR  bool
+	// seenMs is the last look that knew its LEO, answeredMs when it was told, offset
+	// that LEO.
+	seenMs, answeredMs, offset int64
+	// silentMs is since when it has shown no sign of life, 0 where it does. One that
+	// is silent may seem to have everything, as nothing is written; its leader's clock
+	// runs all the same.
+	silentMs int64
+
+	// For a loose one: between which two looks it made its last move, when its last
+	// fetch came, and which event of the window that was.
+	movedFromMs, movedToMs, fetchedMs int64
+	fetch                             int
+	// inPieces is set while it catches up on a backlog, more than an answer holds.
+	inPieces bool
+	// behind counts the looks of this excursion.
+	behind int
+}
+
+type state uint8
+
+const (
+	lost state = iota
+	tight
+	loose
+)
+
+// sight is what a look tells of a follower: its LEO, when that was told, and whether
+// by itself.
+type sight struct {
+	offset, atMs int64
+	answered     bool
+}
+
+// event is what a leader would have learned of a follower. Events of different
+// followers are not in order until a window is closed.
+type event struct {
+	atMs int64
+	kind eventKind
+	who  int
+	// offset is what the leader then knows the follower to have, leo what it has
+	// itself.
+	offset, leo int64
+	// caughtUpMs is when a follower that loosened was caught up last.
+	caughtUpMs int64
+}
+
+type eventKind uint8
+
+const (
+	loosened eventKind = iota
+	fetched
+	tightened
+	vanished // a tight one is not seen any more
+)
+
+// see takes what the newest of the marks tells of the follower. It returns false where
+// the follower is lost and takes an excursion with it.
+func (f *follower) see(who int, s sight, t *track) bool {
+	now := t.marks.last()
+	caughtUp := s.offset >= now.leo
+	if !s.answered && f.silentMs == 0 {
+		f.silentMs = (f.answeredMs + now.atMs) / 2
+	}
+	switch {
+	case f.state == lost && caughtUp:
+		f.state = tight
+		t.emit(event{atMs: now.atMs, kind: tightened, who: who, leo: now.leo})
+	case f.state == lost:
+	case f.state == tight && !caughtUp:
+		f.loosen(who, s, t)
+	case f.state == loose && s.offset < f.offset:
+		return false
+	case f.state == loose && caughtUp:
+		// Somewhere between the two answers: the middle is right on average.
+		at := max(min((f.answeredMs+s.atMs)/2, now.atMs), f.fetchedMs)
+		f.state = tight
+		t.emit(event{atMs: at, kind: tightened, who: who, leo: t.marks.leoAt(at)})
+	case f.state == loose:
+		f.behind++
+		if s.offset > f.offset {
+			f.move(who, s, t)
+		}
+	}
+	if s.answered || s.offset > f.offset {
+		f.silentMs = 0
+	}
+	f.seenMs, f.answeredMs, f.offset = now.atMs, s.atMs, s.offset
+	return true
+}
+
+// loosen begins an excursion, with the moment from which on the follower was behind.
+func (f *follower) loosen(who int, s sight, t *track) {
+	at := t.marks.asOf(s.offset)
+	caughtUpMs := at
+	if f.silentMs != 0 {
+		caughtUpMs = min(at, f.silentMs)
+	}
+	caughtUpMs -= t.marks.fetchedBefore(s.offset, t.r.opts.FetchWaitMs)
+	f.state, f.behind, f.fetch, f.inPieces = loose, 1, -1, false
+	f.movedFromMs, f.movedToMs, f.fetchedMs = at, at, at
+	t.emit(event{atMs: at, kind: loosened, who: who, offset: s.offset, leo: s.offset, caughtUpMs: caughtUpMs})
+}
+
+// move reconstructs the fetch that brought a loose follower from f.offset to
+// s.offset.
+func (f *follower) move(who int, s sight, t *track) {
+	e := event{kind: fetched, who: who, offset: f.offset}
+	asOf, movedMs := t.marks.asOf(s.offset), f.movedFromMs
+	switch {
+	case f.movedToMs != f.seenMs:
+	case f.inPieces:
+		// It moves from look to look, and likely several times between two.
+		movedMs = f.movedToMs
+	default:
+		movedMs = (f.movedFromMs + f.movedToMs) / 2
+	}
+	if asOf >= movedMs {
+		// The follower now has what the leader had at a moment after the follower's
+		// move before. So nothing shows that the answer was cut short by its size, and
+		// that moment is when the fetch came to the leader: the leader will take the
+		// follower for caught up with it (Replica.updateFetchStateOrThrow, second rule).
+		e.atMs, e.leo = max(asOf, f.fetchedMs), s.offset
+		f.inPieces = false
+	} else {
+		// It catches up on a backlog in pieces, and asks for the next at once. Then the
+		// answer before was one piece too.
+		if f.fetch >= 0 {
+			before := &t.events[f.fetch]
+			before.leo = max(before.leo, f.offset+1)
+		}
+		e.atMs = max((f.movedFromMs+f.movedToMs)/2, f.fetchedMs)
+		e.leo = max(t.marks.leoAt(e.atMs), s.offset+1)
+		f.inPieces = true
+	}
+	f.fetch = len(t.events)
+	t.emit(e)
+	f.fetchedMs = e.atMs
+	f.movedFromMs, f.movedToMs = f.seenMs, t.marks.last().atMs
+}
+
+// mark is the leader's LEO at a time.
+type mark struct{ atMs, leo int64 }
+
+// marks are those of a window, and one from before it, oldest first. LEOs never go
+// down in it. Between two marks records are taken to have come evenly.
+type marks []mark
+
+func (m marks) last() mark { return m[len(m)-1] }
+
+// upTo is the last mark at which the leader had no more than offset.
+func (m marks) upTo(offset int64) int {
+	i := len(m) - 1
+	for i > 0 && m[i].leo > offset {
+		i--
+	}
+	return i
+}
+
+// asOf is the last moment at which the leader had no more than offset, as expected of
+// records that come evenly.
+func (m marks) asOf(offset int64) int64 {
+	i := m.upTo(offset)
+	if i == len(m)-1 || m[i].leo > offset {
+		return m[i].atMs
+	}
+	a, b := m[i], m[i+1]
+	return a.atMs + int64(float64(b.atMs-a.atMs)*float64(offset-a.leo+1)/float64(b.leo-a.leo+1))
+}
+
+// fetchedBefore is how long before asOf(offset) a follower with short rounds will
+// have fetched last: it waits at the leader for the next record, and asks again each
+// replica.fetch.wait.max.ms where none comes.
+func (m marks) fetchedBefore(offset, fetchWaitMs int64) int64 {
+	i := m.upTo(offset)
+	if i == len(m)-1 || m[i+1].leo <= m[i].leo {
+		return 0
+	}
+	a, b := m[i], m[i+1]
+	return min((b.atMs-a.atMs)/(b.leo-a.leo+1), fetchWaitMs/2)
+}
+
+// leoAt is the leader's LEO at a moment.
+func (m marks) leoAt(atMs int64) int64 {
+	i := len(m) - 1
+	for i > 0 && m[i].atMs > atMs {
+		i--
+	}
+	if i == len(m)-1 || m[i].atMs > atMs {
+		return m[i].leo
+	}
+	a, b := m[i], m[i+1]
+	return a.leo + int64(float64(b.leo-a.leo)*float64(atMs-a.atMs)/float64(b.atMs-a.atMs))
+}

@@ -7,6 +7,8 @@
 //   - [NewLagReplay]: samples of log end offsets ([Look]), replayed through Kafka's
 //     shrink rule for each candidate of replica.lag.time.max.ms ([LagReplay.Result]),
 //     and [AdviseLagTime], which chooses among them;
+//   - [AdviseMinISR]: the history of a topic's ISRs ([ISRHistory]), replayed for each
+//     min.insync.replicas; [FindTopic]: what is wrong with a topic whatever happened;
 //   - [Advice]: what comes out. Where its Recommended is "" there is not enough
 //     evidence, Why says what is missing, and StartingPoint may hold what to begin
 //     with, which nothing observed supports.

@@ -14,10 +14,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/tuning"
 )
 
-const (
-	hour = 3_600_000
-	day  = 24 * hour
-)
+const day = 24 * hour
 
 // aWeek is a result with so many episodes a candidate removes somebody in.
 func aWeek(episodes int, removed map[int64]float64) tuning.LagResult {

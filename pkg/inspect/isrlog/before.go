@@ -162,7 +162,8 @@ func (c *touched) isCleared(id partitionID, topic string, s *state) bool {
 }
 
 // beginBefore begins at place, before the newest snapshot, with that one's state and
-// what happened in between taken back. False where it cannot be.
+// what happened in between taken back. False where it cannot be. Of what is not found
+// within the reach nothing is replayed any more.
 func (r *logReading) beginBefore(ctx context.Context, place inspect.Offset, newest snapshotID, first stamp, start inspect.Offset, c *touched) (bool, error) {
 	if c.hard {
 		return false, nil
@@ -175,9 +176,14 @@ func (r *logReading) beginBefore(ctx context.Context, place inspect.Offset, newe
 	}
 	l := lookBack{r: r, place: place, start: start, first: first, open: map[partitionID]*undo{}, gone: map[kraft.UUID]bool{}}
 	for id := range c.gone {
-		l.gone[id] = true
+		if r.replay.only.hasTopic(id) {
+			l.gone[id] = true
+		}
 	}
 	for id, u := range c.changed {
+		if !r.replay.only.has(id.topic, id.index) {
+			continue
+		}
 		_, p := r.replay.find(id.topic, id.index)
 		switch {
 		case c.topics[id.topic] || u.created || c.gone[id.topic]:
@@ -192,17 +198,23 @@ func (r *logReading) beginBefore(ctx context.Context, place inspect.Offset, newe
 			}
 		}
 	}
-	if ok, err := l.find(ctx); err != nil || !ok {
+	ok, err := l.find(ctx)
+	if err != nil || !ok && r.reach.whole {
 		return false, err
+	}
+	for id := range l.open { // not to be had without reading all of it
+		delete(r.replay.only[id.topic], id.index)
 	}
 	for id := range c.topics {
 		delete(r.replay.topics, id)
 	}
 	for id := range c.gone {
-		r.replay.topics[id] = l.removed.topics[id]
+		if l.removed != nil && l.removed.topics[id] != nil {
+			r.replay.topics[id] = l.removed.topics[id]
+		}
 	}
 	for id, u := range c.changed {
-		if t := r.replay.topics[id.topic]; t == nil || c.gone[id.topic] {
+		if t := r.replay.topics[id.topic]; t == nil || c.gone[id.topic] || !r.replay.only.has(id.topic, id.index) {
 			continue
 		} else if u.created {
 			t.partitions[id.index] = nil

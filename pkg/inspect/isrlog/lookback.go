@@ -44,11 +44,13 @@ type reach struct {
 	// before and behind is what is looked at about a broker's start: what clears up behind
 	// its last life, and what it catches up with. spots bounds all of it.
 	before, behind, spots inspect.Offset
+	// whole: what is not found so is looked for up to the log's start.
+	whole bool
 }
 
 // usual keeps all that is tried before the log is read to its start below 1.5 MB of no-op
 // records, of 72 bytes. Near is the last 50 minutes of an idle log.
-var usual = reach{near: 6000, least: 3000, most: 200_000, before: 100, behind: 1500, spots: 8000}
+var usual = reach{near: 6000, least: 3000, most: 200_000, before: 100, behind: 1500, spots: 8000, whole: true}
 
 // find returns false where it cannot be found.
 func (l *lookBack) find(ctx context.Context) (bool, error) {
@@ -67,6 +69,9 @@ func (l *lookBack) find(ctx context.Context) (bool, error) {
 		if err := l.spots(ctx); err != nil {
 			return false, err
 		}
+	}
+	if l.isDone() || !l.r.reach.whole {
+		return l.isDone(), nil
 	}
 	if ok, err := l.read(ctx, l.start); err != nil || !ok {
 		return false, err

@@ -10,11 +10,14 @@ import (
 
 // Onsets fills in since when each of these partitions has been without a leader or a
 // replica, and why (Partition.Onset). It reads the newest snapshot and what came after
-// it, which is an hour at most by Kafka's defaults. Of a partition that was so in the
-// snapshot already it is known that it was, and no more. Onset stays nil where the log
-// knows nothing of a partition, or nothing wrong with it: it may have changed since
-// somebody looked. With an error all of them stay as they are.
-func (l *Log) Onsets(ctx context.Context, of []*inspect.Partition) error {
+// it, which is an hour at most by Kafka's defaults, and for what was so in the snapshot
+// already, before it, up to half a day of an idle log and until ctx ends. What is not
+// found there is known to have been so in the snapshot, and no more. Onset stays nil
+// where the log knows nothing of a partition, or nothing wrong with it: it may have
+// changed since somebody looked. With an error all of them stay as they are.
+//
+// known is what earlier calls found.
+func (l *Log) Onsets(ctx context.Context, of []*inspect.Partition, known *Earlier) error {
 	o := newOnsets(of)
 	if len(o.wanted) == 0 {
 		return nil
@@ -24,10 +27,16 @@ func (l *Log) Onsets(ctx context.Context, of []*inspect.Partition) error {
 	if err := at.find(ctx); err != nil {
 		return err
 	}
-	r := &logReading{at: &at, once: true, replay: o.replay}
-	if err := o.read(ctx, r); err != nil {
+	r := &logReading{at: &at, reach: l.reach, once: true, replay: o.replay}
+	r.reach.whole = false
+	log, newest, err := r.survey(ctx)
+	if err != nil {
 		return err
 	}
+	if err := o.read(ctx, r, log, newest); err != nil {
+		return err
+	}
+	o.readBefore(ctx, r, log, newest, known)
 	o.fill()
 	return nil
 }
@@ -36,6 +45,7 @@ func (l *Log) Onsets(ctx context.Context, of []*inspect.Partition) error {
 type onsets struct {
 	wanted map[partitionID]*inspect.Partition
 	found  map[partitionID]inspect.Onset
+	known  map[partitionID]inspect.Onset // of what lies before the snapshot
 	replay *Replay
 }
 
@@ -56,16 +66,17 @@ func newOnsets(of []*inspect.Partition) *onsets {
 		wanted.add(partitionID{id, p.Index})
 		o.wanted[partitionID{id, p.Index}] = p
 	}
-	o.replay = NewReplay(inspect.SourceMetadataLog, func(inspect.IsrEvent) {})
-	o.replay.only, o.replay.watch = wanted, o.change
+	o.watch(wanted)
 	return o
 }
 
-func (o *onsets) read(ctx context.Context, r *logReading) error {
-	log, newest, err := r.survey(ctx)
-	if err != nil {
-		return err
-	}
+// watch begins a replay of these.
+func (o *onsets) watch(of only) {
+	o.replay = NewReplay(inspect.SourceMetadataLog, func(inspect.IsrEvent) {})
+	o.replay.only, o.replay.watch = of, o.change
+}
+
+func (o *onsets) read(ctx context.Context, r *logReading, log *fetched, newest snapshotID) error {
 	r.target = log.hw
 	if newest.offset >= 0 { // else all there is begins at 0, with nothing
 		if err := r.beginAt(ctx, newest); err != nil {
@@ -73,6 +84,11 @@ func (o *onsets) read(ctx context.Context, r *logReading) error {
 		}
 		o.load(r.loaded)
 	}
+	return o.readOn(ctx, r)
+}
+
+// readOn reads from next to the end.
+func (o *onsets) readOn(ctx context.Context, r *logReading) error {
 	for r.next < r.target {
 		if _, err := r.poll(ctx); err != nil {
 			return err

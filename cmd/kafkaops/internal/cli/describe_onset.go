@@ -31,7 +31,7 @@ func (s *session) addOnsets(ctx context.Context, snap *inspect.Snapshot, unhealt
 	for i := range unhealthy {
 		partitions[i] = unhealthy[i].Partition
 	}
-	_ = isrlog.NewLog(s.target.brokers, &at, wait).Onsets(ctx, partitions)
+	_ = isrlog.NewLog(s.target.brokers, &at, wait).Onsets(ctx, partitions, &s.earlier)
 }
 
 // controllersOf is where the controllers are: named by hand, or told by the quorum

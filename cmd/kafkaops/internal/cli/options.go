@@ -5,6 +5,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/term"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
@@ -84,6 +85,8 @@ type session struct {
 	target   *target
 	source   snapshotter
 	terminal *term.Terminal
+	// earlier is what passes found out of since when partitions are unhealthy.
+	earlier isrlog.Earlier
 }
 
 // open checks the options. Whatever is wrong with them is a usage error, found

@@ -99,11 +99,12 @@ test-all: deps-if-possible ## run the long tests too, up to an hour, on older ve
 	KAFKAOPS_LONG=1 $(MAKE) test TEST_TIMEOUT=60m
 
 # Whole runs of the binary, medians and ratios, see cmd/kafkaops/internal/bench, and
-# the engine's log against plain files. BENCH= selects: make bench BENCH=Scale
+# the engine's log against plain files, and readings of a long metadata log. BENCH= selects:
+# make bench BENCH=Scale
 BENCH ?= .
 .PHONY: bench
-bench: deps-if-possible ## measure whole commands against Kafka's own and at size, and the engine's log; BENCH= selects
-	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m -p 1 ./cmd/kafkaops/internal/bench ./pkg/embedded/storage
+bench: deps-if-possible ## measure whole commands against Kafka's own and at size, the engine's log, the ISR's history; BENCH= selects
+	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m -p 1 ./cmd/kafkaops/internal/bench ./pkg/embedded/storage ./pkg/inspect/isrlog
 
 TARGETS := linux/arm64 darwin/arm64 windows/amd64
 

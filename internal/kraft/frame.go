@@ -33,7 +33,29 @@ func (*Unknown) fields() []field { return nil }
 // than this package is an [*Unknown] and no error; an error means that the bytes
 // are not a metadata record, or not a whole one. The record does not share
 // memory with value.
-func Decode(value []byte) (Record, error) {
+func Decode(value []byte) (Record, error) { return (*Decoder)(nil).Decode(value) }
+
+// Decoder decodes one record after the other as [Decode] does, but changes of partitions,
+// which are most of a log, into one and the same: what it returns is good until the next.
+type Decoder struct {
+	change kind
+	layout []field // of its record
+}
+
+func (d *Decoder) kindOf(t Type) (k kind, layout func() []field, ok bool) {
+	if d == nil || t != TypePartitionChange {
+		k, ok = kindOf(t)
+		return k, func() []field { return k.blank.fields() }, ok
+	}
+	if d.layout == nil {
+		d.change, _ = kindOf(t)
+		d.layout = d.change.blank.fields()
+	}
+	return d.change, func() []field { return d.layout }, true
+}
+
+// Decode is [Decode].
+func (d *Decoder) Decode(value []byte) (Record, error) {
 	r := &reader{b: value}
 	frame, typ, version := r.short("frame version"), Type(r.short("type")), r.short("version")
 	switch {
@@ -42,15 +64,15 @@ func Decode(value []byte) (Record, error) {
 	case frame != frameVersion:
 		return nil, fmt.Errorf("kraft: decode record: frame version %d: want %d; is it a record of __cluster_metadata?", frame, frameVersion)
 	}
-	k, ok := kindOf(typ)
+	k, layout, ok := d.kindOf(typ)
 	if !ok || version > k.latest {
 		return &Unknown{Of: typ, Version: version}, nil
 	}
 	r.version = version
 	if k.secret { // nothing behind the fields that are listed is looked at
-		r.placed(k.blank.fields())
+		r.placed(layout())
 	} else {
-		r.all(k.blank.fields())
+		r.all(layout())
 	}
 	if r.err != nil {
 		return nil, fmt.Errorf("kraft: decode %s v%d: %w", typ, version, r.err)

@@ -229,3 +229,40 @@ func allocated(f func()) uint64 {
 	}
 	return least
 }
+
+// TestDecoder decodes records one behind the other: each is what Decode makes of it, and
+// has nothing of the one before.
+func TestDecoder(t *testing.T) {
+	t.Parallel()
+	all := NewPartitionChange(UUID{1}, 1)
+	all.ISR, all.Replicas, all.AddingReplicas, all.Leader = []int32{1, 2}, []int32{1, 2, 3}, []int32{3}, 2
+	all.EligibleLeaderReplicas, all.LastKnownELR, all.LeaderRecoveryState = []int32{3}, []int32{1}, Recovering
+	little := NewPartitionChange(UUID{2}, 7)
+	little.ISR = []int32{}
+	var d Decoder
+	var kept []int32
+	for i, rec := range []Record{all, little, &Topic{Name: "t", TopicID: UUID{3}}, NewPartitionChange(UUID{4}, 9), all} {
+		k, _ := kindOf(rec.Type())
+		value, err := Append(nil, rec, k.latest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Decode(value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Decode(value)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("record %d: %v (-Decode +Decoder):\n%s", i, err, diff)
+		}
+		if i == 0 {
+			kept = got.(*PartitionChange).Replicas
+		}
+		if _, err := d.Decode(value[:len(value)-1]); err == nil {
+			t.Errorf("record %d: half of it is one", i)
+		}
+	}
+	if diff := cmp.Diff([]int32{1, 2, 3}, kept); diff != "" {
+		t.Errorf("a list that was kept (-want +got):\n%s", diff)
+	}
+}

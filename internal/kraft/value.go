@@ -29,6 +29,10 @@ func (v word[T]) write(w *writer) {
 }
 
 func (v word[T]) read(r *reader) {
+	if id, ok := any(v.p).(*UUID); ok { // which the package for it takes apart by reflection
+		copy(id[:], r.take(len(id)))
+		return
+	}
 	b := r.take(binary.Size(*v.p))
 	if r.err != nil {
 		return

@@ -134,7 +134,11 @@ func (r *Replay) value(value []byte, take func(kraft.Record)) error {
 	case !matters(key):
 		r.Flush()
 	default:
-		rec, err := kraft.Decode(value)
+		decode := r.decoder.Decode
+		if r.open { // what a transaction holds is kept
+			decode = kraft.Decode
+		}
+		rec, err := decode(value)
 		if err != nil {
 			return err
 		}

@@ -3,9 +3,15 @@ package isrlog
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"runtime"
+	"runtime/metrics"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -83,10 +89,101 @@ func TestMemory(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
-func BenchmarkReplayMillion(b *testing.B) {
+// BenchmarkIsrReplay reads a directory of a million records, half of them no-ops: in about
+// 2 s and at most 100 MiB.
+func BenchmarkIsrReplay(b *testing.B) {
 	data := million(b)
+	dir := b.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, logName(0)), data, 0o600); err != nil {
+		b.Fatal(err)
+	}
 	b.SetBytes(int64(len(data)))
+	data = nil
+	runtime.GC()
+	var peak uint64
 	for b.Loop() {
-		replayAll(b, data)
+		d, err := OpenDir(dir)
+		if err != nil {
+			b.Fatal(err)
+		}
+		events := 0
+		to := reads(nil)
+		to.Event = func(inspect.IsrEvent) { events++ }
+		peak = max(peak, heapDuring(func() { err = d.Read(b.Context(), Span{}, to) }))
+		if err != nil || events < 500_000 {
+			b.Fatalf("%d events, %v", events, err)
+		}
+	}
+	b.ReportMetric(float64(peak)/(1<<20), "peak-MiB")
+}
+
+// heapDuring is the most bytes of heap, garbage included, that were in use meanwhile.
+func heapDuring(do func()) (most uint64) {
+	done := make(chan struct{})
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		sample := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+		tick := time.NewTicker(time.Millisecond)
+		defer tick.Stop()
+		for {
+			metrics.Read(sample)
+			most = max(most, sample[0].Value.Uint64())
+			select {
+			case <-tick.C:
+			case <-done:
+				return
+			}
+		}
+	})
+	do()
+	close(done)
+	wg.Wait()
+	return most
+}
+
+// BenchmarkIsrSince reads the last hour of a week of 1.2 million records, 86 MB, before
+// whose newest snapshot something happened: at most 2 MB and a second. Wide says what is
+// read where it lies where nobody looks.
+func BenchmarkIsrSince(b *testing.B) {
+	behind := func(start int64, pepoch int) *fakeController {
+		w := longAgo(b)
+		f := startController(b, 100, w)
+		f.start, f.newest = start, snapshotID{inspect.Offset(w.next - 600), 1} // 5 min
+		f.snapshots[f.newest] = snapshotOf(b, fmt.Sprintf("topic t\npartition t/0 replicas=1,2,3 isr=1,3 leader=1 pepoch=%d", pepoch))
+		if start > 0 {
+			f.snapshots[snapshotID{inspect.Offset(start), 1}] = snapshotOf(b, "topic t\npartition t/0 replicas=1,2,3 isr=1,2,3 leader=1 pepoch=2")
+		}
+		return f
+	}
+	for _, bb := range []struct {
+		name string
+		make func() *fakeController
+	}{
+		{"unchanged-since-the-start", func() *fakeController { return behind(2000, 3) }},
+		{"changed-3h-ago", func() *fakeController { return behind(0, 3) }},
+		{"restarted-4d-ago", func() *fakeController { return old(b) }},
+		{"wide", func() *fakeController {
+			w := week(b, story1, map[int64]string{600_010: "change t/0 isr=1,3", 600_000: "change t/0 isr=1,2,3", 2400: "change t/0 isr=1,3"})
+			f := startController(b, 100, w)
+			f.newest = snapshotID{inspect.Offset(w.next - 600), 1}
+			f.snapshots[f.newest] = snapshotOf(b, "topic t\npartition t/0 replicas=1,2,3 isr=1,3 leader=1 pepoch=3")
+			return f
+		}},
+	} {
+		b.Run(bb.name, func(b *testing.B) {
+			f := bb.make()
+			since := f.log.now().Add(-time.Hour)
+			b.ResetTimer()
+			n := 0
+			for b.Loop() {
+				var events []inspect.IsrEvent
+				if err := reader(f).Read(b.Context(), Span{Since: since}, reads(&events)); err != nil || len(events) == 0 {
+					b.Fatalf("%d events, %v", len(events), err)
+				}
+				n++
+			}
+			b.ReportMetric(float64(f.sent)/float64(n)/1e6, "MB-read")
+			b.ReportMetric(float64(f.fetches)/float64(n), "answers")
+		})
 	}
 }

@@ -42,7 +42,7 @@ type fakeController struct {
 	replicas []int32 // replica ids that were sent
 }
 
-func startController(t *testing.T, id int32, log *logWriter) *fakeController {
+func startController(t testing.TB, id int32, log *logWriter) *fakeController {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -47,7 +47,7 @@ func (w *logWriter) values(attributes int16, keys, values [][]byte) {
 }
 
 // records appends a batch of records in the notation of the stories, one a line.
-func (w *logWriter) records(t *testing.T, lines string) {
+func (w *logWriter) records(t testing.TB, lines string) {
 	t.Helper()
 	var values [][]byte
 	for text := range strings.Lines(lines) {
@@ -84,7 +84,7 @@ func (w *logWriter) noOp() {
 }
 
 // control appends a control batch of one record.
-func (w *logWriter) control(t *testing.T, rec kraft.ControlRecord) {
+func (w *logWriter) control(t testing.TB, rec kraft.ControlRecord) {
 	t.Helper()
 	value, err := kraft.AppendControl(nil, rec)
 	if err != nil {

@@ -26,7 +26,7 @@ func readLog(t *testing.T, l *Log, span Span) *heard {
 }
 
 // snapshotOf is a whole snapshot of these records.
-func snapshotOf(t *testing.T, lines string) []byte {
+func snapshotOf(t testing.TB, lines string) []byte {
 	t.Helper()
 	w := newLog(0)
 	w.control(t, &kraft.SnapshotHeader{})
@@ -82,22 +82,25 @@ func TestLogFromStart(t *testing.T) {
 	}
 }
 
-// week is a log of a week of no-op records, with a partition at its beginning, and
-// what happened so long before its end.
-func week(t *testing.T, before time.Duration, what string) *logWriter {
+// week is a log of 1.2 million no-op records and what happened: before any of them, and
+// by how many records before the end.
+func week(t testing.TB, first string, happens map[int64]string) *logWriter {
 	t.Helper()
 	const records = 1_200_000
 	w := newLog(0)
-	w.records(t, story1)
+	w.records(t, first)
 	w.control(t, &kraft.LeaderChange{})
-	at := w.next + records - int64(before/(500*time.Millisecond))
+	happened := 0
 	for w.next < records {
 		w.timeMs += 500
-		if what != "" && w.next >= at {
+		if what := happens[records-w.next]; what != "" {
 			w.records(t, what)
-			what = ""
+			happened++
 		}
 		w.noOp()
+	}
+	if happened != len(happens) {
+		t.Fatalf("%d of %d things happened", happened, len(happens))
 	}
 	return w
 }
@@ -111,7 +114,7 @@ func TestLogSince(t *testing.T) {
 	}
 	t.Parallel()
 	const most = 2 << 20
-	w := week(t, 20*time.Minute, "change t/0 isr=1,3")
+	w := week(t, story1, map[int64]string{2400: "change t/0 isr=1,3"}) // 20 min
 	f := startController(t, 100, w)
 	const state = "topic t\npartition t/0 replicas=1,2,3 isr=1,2,3 leader=1"
 	shot := func(ago time.Duration, state string) {
@@ -148,6 +151,12 @@ func TestLogSince(t *testing.T) {
 	read("a change that is nowhere", time.Hour, 1, 200<<20)
 }
 
+// longAgo is a week in which something happened 20 minutes before the end, and before that
+// 3 hours.
+func longAgo(t testing.TB) *logWriter {
+	return week(t, story1, map[int64]string{21_000: "change t/0 isr=1,2", 20_900: "change t/0 isr=1,2,3", 2400: "change t/0 isr=1,3"})
+}
+
 // TestLogSinceBehind reads the last hour of a week in which something happened before the
 // newest snapshot: the state before is that of the earliest one, or lies in the last
 // record that set it, or in the log's beginning.
@@ -157,20 +166,7 @@ func TestLogSinceBehind(t *testing.T) {
 	}
 	t.Parallel()
 	const state, start = "topic t\npartition t/0 replicas=1,2,3 isr=1,2,3 leader=1", 2000
-	w := newLog(0)
-	w.records(t, story1)
-	happens := map[int64]string{ // by how many records before the end
-		21_000: "change t/0 isr=1,2", 20_900: "change t/0 isr=1,2,3", // 3 h before
-		2400: "change t/0 isr=1,3", // 20 min
-	}
-	const records = 1_200_000
-	for w.next < records {
-		w.timeMs += 500
-		if what := happens[records-w.next]; what != "" {
-			w.records(t, what)
-		}
-		w.noOp()
-	}
+	w := longAgo(t)
 	for _, tt := range []struct {
 		name   string
 		start  int64
@@ -199,38 +195,20 @@ func TestLogSinceBehind(t *testing.T) {
 	}
 }
 
-// TestLogSinceOld reads the last hour of a week: what happened in it is undone by what
-// lies at the log's start and about the restart of a broker, days ago. Of topics that
-// were deleted and made in that hour too.
-func TestLogSinceOld(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a log of 100 MB")
-	}
-	t.Parallel()
-	const records, most = 1_200_000, 2 << 20
-	w := newLog(0)
-	w.records(t, story1+"\ntopic u\npartition u/0 replicas=2,3 isr=2,3 leader=2")
-	const restart = 500_000
-	happens := map[int64]string{ // by how many records before the end
-		records - restart:      "change t/0 isr=1,3\nregister 2 epoch=500000",
-		records - restart - 50: "broker 2 fenced=-1", records - restart - 70: "change t/0 isr=1,3,2",
+// old has a week in whose last hour something happened to what was last changed at the
+// log's start, or by the restart of a broker days ago; and topics that were deleted and made
+// in it.
+func old(t testing.TB) *fakeController {
+	const restart = 700_000
+	w := week(t, story1+"\ntopic u\npartition u/0 replicas=2,3 isr=2,3 leader=2", map[int64]string{
+		restart:      "change t/0 isr=1,3\nregister 2 epoch=500000",
+		restart - 50: "broker 2 fenced=-1", restart - 70: "change t/0 isr=1,3,2",
 		18_000: "topic gone\npartition gone/0 replicas=1,2 isr=1,2 leader=1", // 2 h 30 min
 		15_000: "change gone/0 isr=1",
 		2400:   "topic new\nclear-elr new\npartition new/0 replicas=3 isr=3 leader=3", // 20 min
 		2300:   "change t/0 isr=1,3", 2200: "change u/0 isr=2", 2100: "remove gone",
 		2000: "begin -\nchange u/0 isr=2,3\nend -", 1900: "begin -\nchange u/0 isr=2\nabort -",
-	}
-	for w.next < records {
-		w.timeMs += 500
-		if at := records - w.next; happens[at] != "" {
-			w.records(t, happens[at])
-			delete(happens, at)
-		}
-		w.noOp()
-	}
-	if len(happens) > 0 {
-		t.Fatalf("did not happen: %v", happens)
-	}
+	})
 	f := startController(t, 100, w)
 	f.newest = snapshotID{inspect.Offset(w.next - 600), 1} // 5 min
 	f.snapshots[f.newest] = snapshotOf(t, `register 2 epoch=500000
@@ -240,8 +218,19 @@ func TestLogSinceOld(t *testing.T) {
 		partition u/0 replicas=2,3 isr=2,3 leader=2 pepoch=2
 		topic new
 		partition new/0 replicas=3 isr=3 leader=3`)
+	return f
+}
+
+// TestLogSinceOld reads the last hour of that week.
+func TestLogSinceOld(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes a log of 100 MB")
+	}
+	t.Parallel()
+	const most = 2 << 20
+	f := old(t)
 	began := time.Now()
-	h := readLog(t, reader(f), Span{Since: w.now().Add(-time.Hour)})
+	h := readLog(t, reader(f), Span{Since: f.log.now().Add(-time.Hour)})
 	t.Logf("%d bytes in %d answers, %s", f.sent, f.fetches, time.Since(began))
 	var got []string
 	for _, e := range h.events {

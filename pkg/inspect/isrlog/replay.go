@@ -40,6 +40,7 @@ type Replay struct {
 	open     bool
 	buffered []positioned
 	gaps     Gaps
+	decoder  kraft.Decoder
 	// only, where it is not nil, are the partitions of which anything is kept. The
 	// changes of others neither count nor end a run.
 	only only

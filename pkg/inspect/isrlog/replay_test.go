@@ -108,7 +108,7 @@ func topicID(name string) (id kraft.UUID) {
 
 // record reads one: its kind, what it is about, and fields as name=value. A list is
 // 1,2 and an empty one "-".
-func record(t *testing.T, text string) kraft.Record {
+func record(t testing.TB, text string) kraft.Record {
 	t.Helper()
 	words := strings.Fields(text)
 	fields := map[string]string{}
@@ -189,7 +189,7 @@ func record(t *testing.T, text string) kraft.Record {
 	return nil
 }
 
-func number(t *testing.T, text string) int {
+func number(t testing.TB, text string) int {
 	t.Helper()
 	n, err := strconv.Atoi(text)
 	if err != nil {

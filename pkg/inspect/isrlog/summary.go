@@ -57,6 +57,7 @@ type absenceKey struct {
 type gathering struct {
 	Absences
 	intervals []interval
+	times     []int64 // in ms, when it left a partition
 	byPlace   map[inspect.TopicPartition]*PartitionAbsence
 }
 
@@ -64,43 +65,63 @@ type gathering struct {
 // the timeline has so many parts. Who is taken away by a reassignment is not missing.
 // Brokers come in the order of how long they were out.
 func Summarize(events []inspect.IsrEvent, from, until time.Time, parts int) []Absences {
-	all := map[absenceKey]*gathering{}
-	out := map[place]*absenceNow{}
-	end := func(p place, at time.Time) {
-		if a := out[p]; a != nil {
-			a.of.ended(p.TopicPartition, a.since, at)
-			delete(out, p)
-		}
-	}
+	s := NewSummary()
 	for i := range events {
-		e := &events[i]
-		tp := inspect.TopicPartition{Topic: e.Topic, Partition: e.Partition}
-		switch {
-		case e.Type == inspect.IsrShrink && e.Cause != inspect.CauseReassignment:
-			for _, id := range e.Brokers {
-				g := gather(all, absenceKey{id, e.Cause}, parts)
-				g.left(tp, e.Time, from, until)
-				out[place{tp, id}] = &absenceNow{g, e.Time}
-			}
-		case e.Type == inspect.IsrExpand:
-			for _, id := range e.Brokers {
-				end(place{tp, id}, e.Time)
-			}
-		case e.Type == inspect.IsrDelete, e.Type == inspect.IsrReassign:
-			for p := range out { // whoever is no replica any more is not missing any more
-				if p.TopicPartition == tp && !slices.Contains(e.Replicas, p.broker) {
-					end(p, e.Time)
-				}
+		s.See(&events[i])
+	}
+	return s.Absences(from, until, parts)
+}
+
+// Summary is a Summarize that takes events one by one, and keeps none.
+type Summary struct {
+	all map[absenceKey]*gathering
+	out map[place]*absenceNow
+}
+
+// NewSummary returns one that has seen nothing yet.
+func NewSummary() *Summary {
+	return &Summary{all: map[absenceKey]*gathering{}, out: map[place]*absenceNow{}}
+}
+
+// See takes the next event.
+func (s *Summary) See(e *inspect.IsrEvent) {
+	tp := inspect.TopicPartition{Topic: e.Topic, Partition: e.Partition}
+	switch {
+	case e.Type == inspect.IsrShrink && e.Cause != inspect.CauseReassignment:
+		for _, id := range e.Brokers {
+			g := s.gather(absenceKey{id, e.Cause})
+			g.left(tp, e.Time)
+			s.out[place{tp, id}] = &absenceNow{g, e.Time}
+		}
+	case e.Type == inspect.IsrExpand:
+		for _, id := range e.Brokers {
+			s.end(place{tp, id}, e.Time)
+		}
+	case e.Type == inspect.IsrDelete, e.Type == inspect.IsrReassign:
+		for p := range s.out { // whoever is no replica any more is not missing any more
+			if p.TopicPartition == tp && !slices.Contains(e.Replicas, p.broker) {
+				s.end(p, e.Time)
 			}
 		}
 	}
-	for p, a := range out {
+}
+
+func (s *Summary) end(p place, at time.Time) {
+	if a := s.out[p]; a != nil {
+		a.of.ended(p.TopicPartition, a.since, at)
+		delete(s.out, p)
+	}
+}
+
+// Absences is the outcome, after the last event; see [Summarize].
+func (s *Summary) Absences(from, until time.Time, parts int) []Absences {
+	for p, a := range s.out {
 		a.of.StillOut++
 		a.of.ended(p.TopicPartition, a.since, until)
 	}
-	done := make([]Absences, 0, len(all))
-	for _, g := range all {
-		done = append(done, g.finish())
+	done := make([]Absences, 0, len(s.all))
+	for _, g := range s.all {
+		done = append(done, g.finish(from, until, parts))
 	}
 	slices.SortFunc(done, func(a, b Absences) int {
 		return cmp.Or(cmp.Compare(b.Out, a.Out), cmp.Compare(a.Broker, b.Broker), cmp.Compare(a.Cause, b.Cause))
@@ -113,19 +134,19 @@ type absenceNow struct {
 	since time.Time
 }
 
-func gather(all map[absenceKey]*gathering, key absenceKey, parts int) *gathering {
-	g := all[key]
+func (s *Summary) gather(key absenceKey) *gathering {
+	g := s.all[key]
 	if g == nil {
 		g = &gathering{
-			Absences: Absences{Broker: key.broker, Cause: key.cause, Timeline: make([]int, parts)},
+			Absences: Absences{Broker: key.broker, Cause: key.cause},
 			byPlace:  map[inspect.TopicPartition]*PartitionAbsence{},
 		}
-		all[key] = g
+		s.all[key] = g
 	}
 	return g
 }
 
-func (g *gathering) left(tp inspect.TopicPartition, at, from, until time.Time) {
+func (g *gathering) left(tp inspect.TopicPartition, at time.Time) {
 	g.Times++
 	p := g.byPlace[tp]
 	if p == nil {
@@ -134,9 +155,19 @@ func (g *gathering) left(tp inspect.TopicPartition, at, from, until time.Time) {
 	}
 	p.Times++
 	p.Last = at
-	if whole, n := until.Sub(from), len(g.Timeline); whole > 0 && n > 0 {
-		part := int(float64(at.Sub(from)) / float64(whole) * float64(n))
-		g.Timeline[min(max(part, 0), n-1)]++
+	g.times = append(g.times, at.UnixMilli())
+}
+
+// timeline counts when partitions were left.
+func (g *gathering) timeline(from, until time.Time, parts int) {
+	g.Timeline = make([]int, parts)
+	whole := until.Sub(from)
+	if whole <= 0 || parts == 0 {
+		return
+	}
+	for _, ms := range g.times {
+		part := int(float64(time.UnixMilli(ms).Sub(from)) / float64(whole) * float64(parts))
+		g.Timeline[min(max(part, 0), parts-1)]++
 	}
 }
 
@@ -147,13 +178,14 @@ func (g *gathering) ended(tp inspect.TopicPartition, since, at time.Time) {
 	g.byPlace[tp].Out += at.Sub(since)
 }
 
-func (g *gathering) finish() Absences {
+func (g *gathering) finish(from, until time.Time, parts int) Absences {
+	g.timeline(from, until, parts)
 	slices.SortFunc(g.intervals, func(a, b interval) int { return a.from.Compare(b.from) })
-	var until time.Time
+	var counted time.Time
 	for _, i := range g.intervals { // those that overlap count once
-		if from := maxTime(i.from, until); i.until.After(from) {
-			g.Out += i.until.Sub(from)
-			until = i.until
+		if since := maxTime(i.from, counted); i.until.After(since) {
+			g.Out += i.until.Sub(since)
+			counted = i.until
 		}
 	}
 	for _, p := range g.byPlace {

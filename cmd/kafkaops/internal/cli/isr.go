@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -296,15 +298,14 @@ func (r *isrReading) listener(event func(inspect.IsrEvent)) isrlog.Listener {
 // fail adds to what is incomplete, and tells it.
 func (r *isrReading) fail(f inspect.Failure) { fail(r.snap, f, r.env.Terminal.Err) }
 
-// gather reads the span. Where the log cannot be had there are no events.
-func (r *isrReading) gather(ctx context.Context) ([]inspect.IsrEvent, error) {
+// gather reads the span, event by event. Where the log cannot be had there are none.
+func (r *isrReading) gather(ctx context.Context, event func(inspect.IsrEvent)) error {
 	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout)
 	defer cancel()
-	var events []inspect.IsrEvent
-	err := r.source.Read(bounded, r.span, r.listener(func(e inspect.IsrEvent) { events = append(events, e) }))
+	err := r.source.Read(bounded, r.span, r.listener(event))
 	switch {
 	case ctx.Err() != nil:
-		return nil, ctx.Err()
+		return ctx.Err()
 	case errors.Is(err, context.DeadlineExceeded):
 		r.fail(inspect.Failure{
 			Request: "Fetch", Phase: inspect.PhaseRequest, Error: fmt.Sprintf("the log was not read to its end within %s", r.opts.timeout),
@@ -319,7 +320,7 @@ func (r *isrReading) gather(ctx context.Context) ([]inspect.IsrEvent, error) {
 		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: asked since %s, and the evidence begins at %s: what was before is not known\n",
 			r.span.Since.UTC().Format(time.RFC3339), since.UTC().Format(time.RFC3339))
 	}
-	return events, nil
+	return nil
 }
 
 // lost is what is missing where the log cannot be had.
@@ -341,8 +342,11 @@ func (o *isrOptions) run(ctx context.Context, env Env, args []string) error {
 	if o.follow {
 		return r.followed(ctx)
 	}
-	events, err := r.gather(ctx)
-	if err != nil {
+	if !r.view.Terminal && !r.view.Format.Structured() {
+		return r.pipe(ctx)
+	}
+	var events []inspect.IsrEvent
+	if err := r.gather(ctx, func(e inspect.IsrEvent) { events = append(events, e) }); err != nil {
 		return err
 	}
 	meters, err := r.meters(ctx)
@@ -352,6 +356,41 @@ func (o *isrOptions) run(ctx context.Context, env Env, args []string) error {
 	r.tellEvidence()
 	if err := render.Isr(env.Terminal.Out, r.view, r.snap, &r.evidence, events, meters); err != nil {
 		return err
+	}
+	return outcome(r.snap, true)
+}
+
+// pipe writes rows as events are read, of which there may be a million.
+func (r *isrReading) pipe(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	out := bufio.NewWriterSize(r.env.Terminal.Out, 64<<10)
+	stream := render.NewIsrStream(r.view, r.snap)
+	rows := 0
+	var broken error // the pipe's
+	err := r.gather(ctx, func(e inspect.IsrEvent) {
+		if broken == nil {
+			if broken = stream.Event(out, &r.evidence, &e); broken != nil {
+				cancel()
+			}
+			rows++
+		}
+	})
+	if broken == nil {
+		broken = out.Flush()
+	}
+	if broken != nil || err != nil {
+		return cmp.Or(broken, err)
+	}
+	meters, err := r.meters(ctx)
+	if err != nil {
+		return err
+	}
+	r.tellEvidence()
+	if rows == 0 { // a header alone
+		if err := render.Isr(r.env.Terminal.Out, r.view, r.snap, &r.evidence, nil, meters); err != nil {
+			return err
+		}
 	}
 	return outcome(r.snap, true)
 }

@@ -46,8 +46,8 @@ func (o *isrOptions) runSummary(ctx context.Context, env Env) error {
 	// both are needed.
 	broker, causes := o.brokerGiven, o.causes
 	o.brokerGiven, o.causes = false, nil
-	events, err := r.gather(ctx)
-	if err != nil {
+	sum := isrlog.NewSummary()
+	if err := r.gather(ctx, func(e inspect.IsrEvent) { sum.See(&e) }); err != nil {
 		return err
 	}
 	o.brokerGiven, o.causes = broker, causes
@@ -60,7 +60,7 @@ func (o *isrOptions) runSummary(ctx context.Context, env Env) error {
 		from = since // before that nothing is known
 	}
 	var shown []isrlog.Absences
-	for _, a := range isrlog.Summarize(events, from, until, timelineParts) {
+	for _, a := range sum.Absences(from, until, timelineParts) {
 		if r.wanted(&inspect.IsrEvent{Topic: a.Partitions[0].Topic, Cause: a.Cause, Brokers: []inspect.BrokerID{a.Broker}}) {
 			shown = append(shown, a)
 		}

@@ -1,6 +1,9 @@
 package replica
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // doing is the order that the disk has.
 type doing string
@@ -24,7 +27,7 @@ const (
 //
 // States:
 //
-//	nothing -> appending [-> syncing] -> nothing   records
+//	nothing -> appending [-> syncing] -> nothing   records; with a sync, all that wait first
 //	nothing -> truncating -> nothing               a follower's cut
 //	nothing -> storing -> nothing                  a new leader's epoch
 //	any     -> (Offline)                           DiskFailed
@@ -77,6 +80,9 @@ func (r *Replica) diskAnswered(in Input) {
 	case AppendRejected:
 		r.answered(appending)
 		r.appendRejected(in.Err)
+		if len(r.leader.appended) > 0 {
+			r.syncIfDue()
+		}
 	case Synced:
 		r.answered(syncing)
 		r.log.flushed = r.log.end
@@ -119,16 +125,46 @@ func (r *Replica) appended() {
 			}
 		}
 		r.log.append(l.appending.Batch)
+		l.appended, l.appending = append(l.appended, l.appending), Produce{}
 	} else {
 		for _, b := range r.follower.applying.Batches {
 			r.log.append(b)
 		}
 	}
-	if n := r.settings.FlushMessages; n > 0 && int64(r.log.end-r.log.flushed) >= n {
-		r.order(syncing, Sync{UpTo: r.log.end})
+	r.syncIfDue()
+}
+
+// syncIfDue is what follows an append. Batches that wait are appended first, so that
+// one sync is for all of them: under the lock of Kafka's log each has its own, and the
+// last of many producers waits for as many syncs.
+func (r *Replica) syncIfDue() {
+	if n := r.settings.FlushMessages; n <= 0 || int64(r.log.end-r.log.flushed) < n {
+		r.appendDone()
 		return
 	}
-	r.appendDone()
+	for p, ok := r.disk.nextProduce(); ok; p, ok = r.disk.nextProduce() {
+		r.produce(p)
+		if r.disk.busy() {
+			return
+		}
+	}
+	r.order(syncing, Sync{UpTo: r.log.end})
+}
+
+// nextProduce takes the next batch that waits. It passes by followers' fetches, which
+// wait for a HW and an ISR that stand until the sync is done, and by nothing else.
+func (d *disk) nextProduce() (Produce, bool) {
+	for i, in := range d.queue {
+		switch in := in.(type) {
+		case Produce:
+			d.queue = slices.Delete(d.queue, i, i+1)
+			return in, true
+		case fetchRecorded:
+		default:
+			return Produce{}, false
+		}
+	}
+	return Produce{}, false
 }
 
 func (l *log) append(b Batch) {
@@ -153,7 +189,10 @@ func (r *Replica) goOffline() {
 	was := r.disk
 	r.disk = disk{}
 	if l := r.leader; l != nil {
-		if was.doing == appending || was.doing == syncing {
+		for _, p := range l.appended {
+			r.emit(ProduceReply{Token: p.Token, Err: KafkaStorageError, Base: NoOffset, LogStart: NoOffset})
+		}
+		if was.doing == appending {
 			r.emit(ProduceReply{Token: l.appending.Token, Err: KafkaStorageError, Base: NoOffset, LogStart: NoOffset})
 		}
 		r.failWaiting(KafkaStorageError)

@@ -23,6 +23,11 @@ func (r *Replica) produce(p Produce) {
 		// It is in the log: answer as if it were appended now, but with where it
 		// is, and with acks=all not before it is committed.
 		p.Batch.BaseOffset, p.Batch.LastOffset = dup.BaseOffset, dup.LastOffset
+		if len(r.leader.appended) > 0 {
+			// It may be one of those that are not synced yet.
+			r.leader.appended = append(r.leader.appended, p)
+			return
+		}
 		r.settle(p)
 	case errors.Is(err, logstate.ErrInvalidProducerEpoch):
 		r.emit(ProduceReply{Token: p.Token, Err: InvalidProducerEpoch, Base: NoOffset, LogStart: NoOffset})
@@ -50,10 +55,11 @@ func (r *Replica) admit(p Produce) Code {
 
 // produceAppended is after the append, and the sync where one is due.
 func (r *Replica) produceAppended() {
-	p := r.leader.appending
-	r.leader.appending = Produce{}
 	r.maybeAdvanceHW()
-	r.settle(p)
+	for _, p := range r.leader.appended {
+		r.settle(p)
+	}
+	r.leader.appended = r.leader.appended[:0]
 }
 
 func (r *Replica) appendRejected(err Code) {

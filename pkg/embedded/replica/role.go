@@ -16,8 +16,10 @@ type leader struct {
 	isr     isr
 
 	appending Produce // while the disk appends
-	produces  purgatory
-	deletes   purgatory
+	// appended are in the log, and told of when a sync has covered them all.
+	appended []Produce
+	produces purgatory
+	deletes  purgatory
 }
 
 // remote is what a leader knows of a follower (ReplicaState).

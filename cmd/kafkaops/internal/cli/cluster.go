@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
@@ -99,21 +98,4 @@ func explainAsk(p local.Place, timeout time.Duration, req local.Request, err err
 }
 
 // typed is a command of ours as it would be typed.
-func typed(command string, args ...string) string {
-	words := []string{"kafkaops", command}
-	for _, a := range args {
-		words = append(words, shellWord(a))
-	}
-	return strings.Join(words, " ")
-}
-
-// shellWord quotes what a shell would not take as one word.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || strings.ContainsRune("-_=+.,:/@%", r)
-	}
-	if s != "" && strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-}
+func typed(command string, args ...string) string { return local.Command(command, args...) }

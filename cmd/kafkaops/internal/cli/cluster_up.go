@@ -327,7 +327,7 @@ func startLocal(ctx context.Context, env Env, p local.Place, o embedded.Options,
 		return nil, explainTaken(err)
 	}
 	asked, ask := context.WithCancel(context.Background())
-	host := local.NewHost(p.Name, o.Dir, ask)
+	host := local.NewHost(p, o.Dir, ask)
 	claim.Serve(host)
 	up := &localCluster{host: host, claim: claim, place: p, asked: asked}
 	ctx, cancel := context.WithTimeout(ctx, timeout)

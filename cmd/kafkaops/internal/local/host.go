@@ -18,9 +18,10 @@ import (
 // Host carries out requests on a cluster of this process. Its zero value is not
 // usable: see [NewHost].
 type Host struct {
-	since      time.Time
-	name, data string
-	stop       func()
+	since time.Time
+	place Place
+	data  string
+	stop  func()
 	// ending is over when Down begins.
 	ending context.Context
 	end    context.CancelFunc
@@ -34,11 +35,11 @@ type Host struct {
 	faults  []Fault
 }
 
-// NewHost is a Host without a cluster, of which it says that it is starting. name is the
-// place's, data the directory of its logs, empty in memory. stop is called, once or more often,
-// when somebody asks for the end.
-func NewHost(name, data string, stop func()) *Host {
-	h := &Host{since: time.Now(), name: name, data: data, stop: stop}
+// NewHost is a Host without a cluster, of which it says that it is starting. data is the
+// directory of its logs, empty in memory. stop is called, once or more often, when somebody
+// asks for the end.
+func NewHost(p Place, data string, stop func()) *Host {
+	h := &Host{since: time.Now(), place: p, data: data, stop: stop}
 	h.ending, h.end = context.WithCancel(context.Background())
 	return h
 }
@@ -128,7 +129,7 @@ func (h *Host) breakIt(ctx context.Context, c *embedded.Cluster, f Fault) error 
 	if f.Kind.OfLink() {
 		err = breakLink(c, f)
 	} else {
-		err = breakNode(ctx, c, f)
+		err = h.breakNode(ctx, c, f)
 	}
 	if err != nil {
 		return err
@@ -221,13 +222,14 @@ func find(c *embedded.Cluster, id int) (node, error) {
 	return c.Broker(id), nil
 }
 
-func breakNode(ctx context.Context, c *embedded.Cluster, f Fault) error {
+func (h *Host) breakNode(ctx context.Context, c *embedded.Cluster, f Fault) error {
 	n, err := find(c, f.Broker)
 	if err != nil {
 		return err
 	}
 	if state := n.State(); state != embedded.Running && state != embedded.Paused && endsProcess(f.Kind, state) {
-		return fmt.Errorf("%s is down already (%s): kafkaops cluster restart starts it, kafkaops cluster heal all", nodeName(f.Broker), state)
+		return fmt.Errorf("%s is down already (%s): %s starts it, %s all", nodeName(f.Broker), state,
+			h.typed("cluster restart", "--broker", nodeWord(f.Broker)), h.typed("cluster heal"))
 	}
 	switch f.Kind {
 	case SlowDisk:
@@ -278,10 +280,11 @@ func (h *Host) restart(ctx context.Context, c *embedded.Cluster, id int) error {
 		return err
 	}
 	if n.State() == embedded.Paused {
-		return fmt.Errorf("%s is paused, and a paused process cannot shut down: kafkaops cluster heal resumes it", nodeName(id))
+		return fmt.Errorf("%s is paused, and a paused process cannot shut down: %s resumes it", nodeName(id), h.typed("cluster heal"))
 	}
 	if kind, failed := h.failedDisk(id); failed {
-		return fmt.Errorf("the disk of %s has failed (%s), and no process can start on it: kafkaops cluster heal ends that and starts it", nodeName(id), kind)
+		return fmt.Errorf("the disk of %s has failed (%s), and no process can start on it: %s ends that and starts it",
+			nodeName(id), kind, h.typed("cluster heal"))
 	}
 	if err := n.Restart(ctx); err != nil {
 		return err
@@ -304,6 +307,19 @@ func (h *Host) failedDisk(id int) (FaultKind, bool) {
 	return "", false
 }
 
+// typed is a command to this cluster.
+func (h *Host) typed(command string, args ...string) string {
+	return Command(command, append(h.place.Flags(), args...)...)
+}
+
+// nodeWord is a node as commands take it.
+func nodeWord(id int) string {
+	if id == embedded.ControllerID {
+		return "controller"
+	}
+	return strconv.Itoa(id)
+}
+
 func nodeName(id int) string {
 	if id == embedded.ControllerID {
 		return "the controller"
@@ -316,7 +332,7 @@ func (h *Host) Status() Status {
 	h.mu.Lock()
 	c, faults := h.cluster, slices.Clone(h.faults)
 	h.mu.Unlock()
-	s := Status{Name: h.name, PID: os.Getpid(), Since: h.since, Data: h.data, DataBytes: -1, Nodes: []Node{}, Faults: []Fault{}}
+	s := Status{Name: h.place.Name, PID: os.Getpid(), Since: h.since, Data: h.data, DataBytes: -1, Nodes: []Node{}, Faults: []Fault{}}
 	if c == nil {
 		return s
 	}

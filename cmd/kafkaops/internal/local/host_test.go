@@ -45,7 +45,7 @@ func inForce(s local.Status) []local.Fault {
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	c := embeddedtest.New(t, embedded.Options{})
-	h := local.NewHost("default", "", func() {})
+	h := local.NewHost(local.Place{Name: local.DefaultName}, "", func() {})
 	h.Up(c)
 	for _, tt := range []struct {
 		fault local.Fault
@@ -84,7 +84,7 @@ func TestFaults(t *testing.T) {
 // TestFaultsAddUp: the same again replaces what was, clocks add up and stay.
 func TestFaultsAddUp(t *testing.T) {
 	t.Parallel()
-	h := local.NewHost("default", "", func() {})
+	h := local.NewHost(local.Place{Name: local.DefaultName}, "", func() {})
 	h.Up(embeddedtest.New(t, embedded.Options{Brokers: 1}))
 	slow := local.Fault{Kind: local.SlowDisk, Broker: 1, By: time.Microsecond}
 	do(t, h, fault(slow))
@@ -108,7 +108,7 @@ func TestFaultsAddUp(t *testing.T) {
 // TestRefusals say what there is.
 func TestRefusals(t *testing.T) {
 	t.Parallel()
-	h := local.NewHost("default", "", func() {})
+	h := local.NewHost(local.Place{Name: "other"}, "", func() {})
 	status := local.Request{Do: local.VerbStatus}
 	if s := do(t, h, status); s.Ready || s.PID == 0 || s.Nodes == nil || s.Faults == nil {
 		t.Errorf("before it is up: got %+v, want a process that is not ready", s)
@@ -133,8 +133,14 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	do(t, h, fault(local.Fault{Kind: local.Pause, Broker: 1}))
-	if a := h.Handle(t.Context(), local.Request{Do: local.VerbRestart, Broker: 1}); !strings.Contains(a.Error, "broker 1 is paused") {
-		t.Errorf("got %q, want that a paused one cannot shut down", a.Error)
+	if a := h.Handle(t.Context(), local.Request{Do: local.VerbRestart, Broker: 1}); !strings.Contains(a.Error, "broker 1 is paused") ||
+		!strings.Contains(a.Error, "kafkaops cluster heal --name other resumes it") {
+		t.Errorf("got %q, want that a paused one cannot shut down, and what to try in this cluster", a.Error)
+	}
+	do(t, h, fault(local.Fault{Kind: local.Kill, Broker: 2}))
+	const down = "kafkaops cluster restart --name other --broker 2 starts it, kafkaops cluster heal --name other all"
+	if a := h.Handle(t.Context(), fault(local.Fault{Kind: local.Kill, Broker: 2})); !strings.Contains(a.Error, down) {
+		t.Errorf("got %q, want %q", a.Error, down)
 	}
 	h.Down()
 	if a := h.Handle(t.Context(), heal); !strings.Contains(a.Error, "being stopped") {
@@ -145,7 +151,7 @@ func TestRefusals(t *testing.T) {
 // TestRestart brings back who was down, and no more.
 func TestRestart(t *testing.T) {
 	t.Parallel()
-	h := local.NewHost("default", "", func() {})
+	h := local.NewHost(local.Place{Name: local.DefaultName}, "", func() {})
 	h.Up(embeddedtest.New(t, embedded.Options{}))
 	cut := local.Fault{Kind: local.SlowLink, From: 2, To: 3, By: time.Microsecond}
 	do(t, h, fault(cut))
@@ -169,7 +175,7 @@ func TestRestart(t *testing.T) {
 func TestDataBytes(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	h := local.NewHost("default", dir, func() {})
+	h := local.NewHost(local.Place{Name: local.DefaultName}, dir, func() {})
 	h.Up(embeddedtest.New(t, embedded.Options{Brokers: 1, Dir: dir}))
 	if s := do(t, h, local.Request{Do: local.VerbStatus}); s.Data != dir || s.DataBytes <= 0 {
 		t.Errorf("got %q with %d bytes, want %q with what is in it", s.Data, s.DataBytes, dir)

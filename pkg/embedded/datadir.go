@@ -175,6 +175,65 @@ func unlockDir(dir string, lock io.Closer) error {
 	return errors.Join(os.Remove(filepath.Join(dir, pidName)), lock.Close())
 }
 
+// RemoveData removes what a cluster has written into a directory that was its
+// [Options].Dir, for good: its nodes' data, the files beside them, and nothing else. The
+// directory stays. Where there is no such data, or no directory, it does nothing. The error
+// is a *[DirError] where what lies there is no cluster's, or where a cluster has it open.
+func RemoveData(dir string) (err error) {
+	if err := checkDir(dir); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return dirError(dir, err)
+	}
+	if _, err := os.Lstat(filepath.Join(dir, lockName)); errors.Is(err, fs.ErrNotExist) {
+		return nil // no cluster was ever here
+	}
+	lock, err := vfs.NewReal(dir).Lock(lockName)
+	if errors.Is(err, vfs.ErrLocked) {
+		return &DirError{dir, fmt.Errorf("it is in use%s: stop that cluster first", by(dir))}
+	}
+	if err != nil {
+		return dirError(dir, err)
+	}
+	defer func() {
+		// Some systems do not remove what is open. It goes last: without it the rest would be
+		// taken for somebody else's, and neither be opened nor removed again.
+		if e := lock.Close(); err == nil {
+			err = e
+		}
+		if err == nil {
+			if err = os.Remove(filepath.Join(dir, lockName)); err != nil {
+				err = dirError(dir, err)
+			}
+		}
+	}()
+	for _, e := range entries {
+		if !isOurs(e.Name()) {
+			continue
+		}
+		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+			return dirError(dir, err)
+		}
+	}
+	return nil
+}
+
+// isOurs: a cluster makes such a name in its data directory, beside its lock.
+func isOurs(name string) bool {
+	switch name {
+	case controllerDir, pidName, commandLog:
+		return true
+	}
+	n, isBroker := strings.CutPrefix(name, brokerDir)
+	id, err := strconv.Atoi(n)
+	return isBroker && err == nil && id > 0 && n == strconv.Itoa(id)
+}
+
 // found is what a data directory holds.
 type found struct {
 	clusterID string // "" if there is no cluster yet

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net"
 	"os"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/embedded"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
@@ -117,6 +119,74 @@ func TestLocalStatus(t *testing.T) {
 	}
 }
 
+// TestPurge: nothing goes without --yes, and then what a cluster has written and no more,
+// whether it is up or not.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	p := machine(t)
+	data := p.upLocal(t, "--brokers 1 --port 0").Data.Or("")
+	if r := p.run(t.Context(), "cluster", "down", "--purge"); r.code != exitUsage || !strings.Contains(r.stderr, "remove the data of 1 broker in "+data+" for good: add --yes") {
+		t.Errorf("got %+v, want what would be removed", r)
+	}
+	if r := p.run(t.Context(), "cluster", "down", "--yes"); r.code != exitUsage {
+		t.Errorf("got %+v, want that --yes alone is for nothing", r)
+	}
+	if r := p.run(t.Context(), "cluster", "status"); r.code != exitOK {
+		t.Errorf("got %+v, want it up still", r)
+	}
+	if r := p.run(t.Context(), "cluster", "down", "--purge", "--yes"); r.code != exitOK || !strings.Contains(r.stdout, "removed from "+data+"\n") {
+		t.Errorf("got %+v, want it removed", r)
+	}
+	if _, err := os.Stat(data); !os.IsNotExist(err) {
+		t.Errorf("%s is still there: %v", data, err)
+	}
+	if r := p.run(t.Context(), "cluster", "down", "--purge", "--yes"); r.code != exitOK || !strings.Contains(r.stderr, "there is nothing to remove") {
+		t.Errorf("got %+v, want that there is nothing", r)
+	}
+	// Of one that is down, with a file of somebody's in it.
+	if again := p.upLocal(t, "--brokers 1 --port 0").Data.Or(""); again != data {
+		t.Errorf("it came up in %s, want %s", again, data)
+	}
+	mine := filepath.Join(data, "mine")
+	if err := os.WriteFile(mine, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run(t.Context(), "cluster", "down"); r.code != exitOK {
+		t.Errorf("got %+v, want it down", r)
+	}
+	if r := p.run(t.Context(), "cluster", "down", "--purge", "--yes"); r.code != exitOK || !strings.Contains(r.stdout, "the directory stays, with what no cluster has written (1 other name)") {
+		t.Errorf("got %+v, want all removed but a file", r)
+	}
+	if left, err := filepath.Glob(filepath.Join(data, "*")); err != nil || len(left) != 1 || left[0] != mine {
+		t.Errorf("got %q, %v left, want %s alone", left, err, mine)
+	}
+	// What is no cluster's.
+	if r := p.run(t.Context(), "cluster", "down", "--purge", "--yes"); r.code != exitFailed || !strings.Contains(r.stderr, "what lies there is no cluster's") {
+		t.Errorf("got %+v, want a refusal", r)
+	}
+	if _, err := os.Stat(mine); err != nil {
+		t.Error(err)
+	}
+	// A directory that was named may be somebody's: it stays.
+	dir := t.TempDir()
+	c, err := embedded.Start(t.Context(), embedded.Options{Brokers: 1, Dir: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run(t.Context(), "cluster", "down", "--data", dir, "--purge", "--yes"); r.code != exitFailed || !strings.Contains(r.stderr, "stop that cluster first") {
+		t.Errorf("got %+v, want a refusal while it is open", r)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run(t.Context(), "cluster", "down", "--data", dir, "--purge", "--yes"); r.code != exitOK || !strings.Contains(r.stdout, "the directory stays, empty") {
+		t.Errorf("got %+v, want it emptied", r)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("got %v, %v left, want an empty directory", left, err)
+	}
+}
+
 // TestPorts: the controller gets the next one that is free.
 func TestPorts(t *testing.T) {
 	t.Parallel()
@@ -166,17 +236,6 @@ func TestAssignment(t *testing.T) {
 		var usage usageError
 		if got, err := parseAssignment(bad); !errors.As(err, &usage) || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: got %v, %v; want wrong usage with %q", bad, got, err, why)
-		}
-	}
-}
-
-func TestShellWord(t *testing.T) {
-	t.Parallel()
-	for word, want := range map[string]string{
-		"orders": "orders", "127.0.0.1:9092,b:1": "127.0.0.1:9092,b:1", "": "''", "a b": "'a b'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "*": "'*'",
-	} {
-		if got := shellWord(word); got != want {
-			t.Errorf("%q: got %s, want %s", word, got, want)
 		}
 	}
 }

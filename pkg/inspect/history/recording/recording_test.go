@@ -446,6 +446,67 @@ func TestOneWriter(t *testing.T) {
 	closed(t, open(t, name))
 }
 
+// TestPrepare: who does not know the cluster yet owns the file already, and learns what it
+// is; a head that was never finished is begun again by the cluster that it names.
+func TestPrepare(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "prepared.rec")
+	prepare := func() *Prepared {
+		t.Helper()
+		p, err := Prepare(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Prepare(name); !errors.Is(err, ErrInUse) {
+			t.Errorf("prepared twice: %v", err)
+		}
+		if _, err := Open(name, "cluster-1"); !errors.Is(err, ErrInUse) {
+			t.Errorf("a writer beside it: %v", err)
+		}
+		return p
+	}
+	begin := func(p *Prepared) *Writer {
+		t.Helper()
+		w, err := p.Open("cluster-1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return w
+	}
+	if p := prepare(); p.ClusterID().IsKnown() || p.Claim("any") != nil || p.Claim("any") != nil || p.Claim("other") == nil || p.Close() != nil {
+		t.Error("a new file does not belong to who claims it first")
+	}
+	w := begin(prepare())
+	commit(t, w, log(0, 10), event(3))
+	closed(t, w)
+	p := prepare()
+	var other *ForeignError
+	if err := p.Claim("cluster-2"); !errors.As(err, &other) || p.Claim("cluster-1") != nil {
+		t.Errorf("another cluster: %v", err)
+	}
+	if _, err := p.Open("cluster-2"); !errors.As(err, &other) {
+		t.Errorf("another cluster: %v", err)
+	}
+	w = begin(prepare()) // what was opened in vain is free
+	if last, ok := w.Last(); !ok || last.To != inspect.Known[inspect.Offset](10) {
+		t.Errorf("goes on from %+v", last)
+	}
+	closed(t, w)
+	if _, events := read(t, name); len(events) != 1 {
+		t.Errorf("%d events", len(events))
+	}
+	whole := (&block{kind: kindHead, payload: (&head{version, "cluster-1"}).encode()}).appendTo(nil)
+	for n := range whole {
+		if err := os.WriteFile(name, whole[:n], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		closed(t, begin(prepare()))
+		if r, _ := read(t, name); r.ClusterID() != "cluster-1" {
+			t.Errorf("%d bytes: cluster %q", n, r.ClusterID())
+		}
+	}
+}
+
 // TestDiscard: what was not committed is not in the file, however much it was.
 func TestDiscard(t *testing.T) {
 	t.Parallel()
@@ -515,7 +576,8 @@ func TestRefused(t *testing.T) {
 		before, _ := os.ReadFile(name)
 		_, err := Read(name)
 		_, err2 := Open(name, "cluster-1")
-		for _, err := range []error{err, err2} {
+		_, err3 := Prepare(name)
+		for _, err := range []error{err, err2, err3} {
 			var none *NotOneError
 			if !errors.As(err, &none) || !strings.Contains(err.Error(), name+": "+want) {
 				t.Errorf("%v, want %q", err, want)

@@ -49,33 +49,28 @@ type Writer struct {
 // *[ForeignError], *[NotOneError], and those of the file system.
 func Open(name, clusterID string) (*Writer, error) {
 	if clusterID == "" {
-		return nil, fmt.Errorf("%s: the cluster tells no id: nothing would say whose recording this is", name)
+		return nil, noID(name)
 	}
-	f, err := openRegular(name, os.O_RDWR|os.O_CREATE)
+	p, err := Prepare(name)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{f: f, name: name, head: head{version: version, clusterID: clusterID}}
-	if err := w.begin(clusterID); err != nil {
-		f.Close()
-		return nil, err
-	}
-	return w, nil
+	return p.Open(clusterID)
 }
 
-func (w *Writer) begin(clusterID string) error {
-	if err := lock(w.f); err != nil {
-		return fmt.Errorf("%s: %w", w.name, err)
-	}
-	if w.isUnbegun() {
-		return w.create()
-	}
-	found, err := scan(w.name, w.f)
+func noID(name string) error {
+	return fmt.Errorf("%s: the cluster tells no id: nothing would say whose recording this is", name)
+}
+
+func (w *Writer) begin(p *Prepared) error {
+	found := p.found
 	switch {
-	case err != nil:
-		return err
-	case found.head.clusterID != clusterID:
-		return &ForeignError{w.name, found.head.clusterID, clusterID}
+	case w.isUnbegun():
+		return w.create()
+	case found == nil:
+		return p.notOne
+	case found.head.clusterID != w.head.clusterID:
+		return &ForeignError{w.name, found.head.clusterID, w.head.clusterID}
 	}
 	w.last, w.committed, w.end, w.damages = found.last, found.end, found.end, found.damages
 	if n := len(found.covered.logs); n > 0 {

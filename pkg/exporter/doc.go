@@ -15,6 +15,7 @@
 //	 │  every 10 s a collection: one whole Snapshot
 //	 │  every 1 s a sample: partitions, and their leaders' LEO and HW
 //	 │  isrwatch.go      beside them: the metadata log, as far as it was read meanwhile
+//	 │  isrkeep.go       and a reading of its own, which ends in the file of ISRStore
 //	 ▼
 //	state (state.go)     pure; what one look does not tell:
 //	 │  isr.go           which of log and looks counts, so that no change is counted twice

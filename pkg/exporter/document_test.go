@@ -27,6 +27,7 @@ ISR counters begin at 0 with the process; history is never replayed into them. T
 be read: every change, with its cause. Else, and until it can be, what stands at each sample is compared: a shrink that heals in between is not
 counted, nor is an unclean election whose circumstances are not certain (an ELR that was not told), and most causes are unknown.
 ` + "`kafkaops_isr_source`" + ` says which it is, ` + "`kafkaops_isr_gaps_total`" + ` how often either was interrupted. No change is counted by both.
+With ` + "`--isr-store FILE`" + ` all events are kept besides, those of before the process too, which nothing counts: ` + "`kafkaops isr --store FILE`" + ` has them.
 
 Beside these are client_golang's ` + "`go_*` and `process_*`" + ` of the exporter itself.
 

@@ -26,6 +26,7 @@ type Exporter struct {
 	tally          tally
 	// keepView: a Collector draws from it.
 	keepView bool
+	keep     *isrKeep // of Run, nil for none
 }
 
 // New returns an Exporter that does nothing until Run is called.
@@ -45,11 +46,12 @@ func New(o Options) *Exporter {
 func (e *Exporter) now() (*page, *self) {
 	at := e.options.Clock.Now()
 	requests := e.options.Requests()
+	keeps := e.keeping().keeps()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := &self{
 		duration: e.duration, sampleInterval: e.sampleInterval, tally: e.tally.clone(),
-		requests: requests, version: e.options.Version,
+		requests: requests, version: e.options.Version, keeps: keeps,
 	}
 	if e.page == nil {
 		return nil, s
@@ -61,6 +63,18 @@ func (e *Exporter) now() (*page, *self) {
 	}
 	s.up = e.lastAnswered
 	return e.page, s
+}
+
+func (e *Exporter) keeping() *isrKeep {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.keep
+}
+
+func (e *Exporter) lastSampleInterval() time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sampleInterval
 }
 
 // ready reports whether the cluster has answered within MaxAge.

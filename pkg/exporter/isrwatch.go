@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -36,15 +35,22 @@ type isrWatch struct {
 	begun bool
 	// begins is how often it has become that.
 	begins int
+	// canRead: the log is being followed.
+	canRead bool
 }
 
-// errSilent ends a reading.
-var errSilent = errors.New("nothing was heard of it for so long that it is given up")
+// The first and the longest time to the next try, and the longest where the reason why
+// the log cannot be had lasts.
+const (
+	retryFirst   = time.Second
+	retryMost    = time.Minute
+	retryLasting = 10 * time.Minute
+)
 
 func newISRWatch(o *Options) *isrWatch {
 	return &isrWatch{
 		source: o.ISR, log: o.Log, keep: func(topic string) bool { return o.Filter.topic(topic, false) },
-		silent: 30 * time.Second, retry: time.Second, retryMost: time.Minute, retryLasting: 10 * time.Minute,
+		silent: silentFor, retry: retryFirst, retryMost: retryMost, retryLasting: retryLasting,
 	}
 }
 
@@ -150,21 +156,14 @@ func (w *isrWatch) run(ctx context.Context, clusterID string) {
 
 // read reads for as long as the log can be had and is not silent.
 func (w *isrWatch) read(ctx context.Context, clusterID string) error {
-	ctx, giveUp := context.WithCancelCause(ctx)
-	defer giveUp(nil)
-	var silence *time.Timer // from when the log has been read to its end once
-	heard := func() {
-		if silence == nil {
-			silence = time.AfterFunc(w.silent, func() { giveUp(errSilent) })
-		}
-		silence.Reset(w.silent)
-	}
+	quiet := newSilence(ctx, w.silent) // from when the log has been read to its end once
+	defer quiet.end()
 	var where string
 	var last isrlog.Reached
-	err := w.source.Read(ctx, isrlog.Span{Follow: true, FromEnd: true, ClusterID: clusterID}, isrlog.Listener{
+	err := w.source.Read(quiet.ctx, isrlog.Span{Follow: true, FromEnd: true, ClusterID: clusterID}, isrlog.Listener{
 		Event: func(e inspect.IsrEvent) {
-			if silence != nil {
-				heard()
+			if quiet.begun() {
+				quiet.heard()
 			}
 			w.event(e)
 		},
@@ -176,19 +175,33 @@ func (w *isrWatch) read(ctx context.Context, clusterID string) error {
 			}
 		},
 		Reached: func(r isrlog.Reached) bool {
-			heard()
+			quiet.heard()
+			w.setReadable(true)
 			last = r
 			return w.offer(r, where)
 		},
 	})
-	if silence == nil {
+	if !quiet.begun() {
 		return err
 	}
-	silence.Stop()
+	w.setReadable(false)
 	state := last.Look(time.Now(), w.keep)
 	w.tell(func(c *isrChanges) { c.end(state) })
-	if cause := context.Cause(ctx); errors.Is(cause, errSilent) {
-		return cause
+	if quiet.wasTooLong() {
+		return errSilent
 	}
 	return err
+}
+
+func (w *isrWatch) setReadable(can bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.canRead = can
+}
+
+// readable reports whether the log has been read to its end and is being followed.
+func (w *isrWatch) readable() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.canRead
 }

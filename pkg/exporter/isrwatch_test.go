@@ -72,12 +72,12 @@ type watching struct {
 	log *logged
 }
 
-func watch(t *testing.T, source isrlog.Source) *watching {
+func watch(t *testing.T, source isrlog.Source, silent time.Duration) *watching {
 	t.Helper()
 	log := &logged{}
 	topics := regexp.MustCompile("^t$")
 	w := newISRWatch(&Options{ISR: source, Log: slog.New(slog.NewTextHandler(log, nil)), Filter: Filter{Topics: topics}})
-	w.silent, w.retry, w.retryMost = patience, time.Millisecond, 2*time.Millisecond
+	w.silent, w.retry, w.retryMost = silent, time.Millisecond, 2*time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	t.Cleanup(func() { cancel(); w.wait() })
 	out := &watching{t, w, newISRChanges(), log}
@@ -137,7 +137,7 @@ func TestISRWatch(t *testing.T) {
 		<-ends
 		return errors.New("gone")
 	}, refused}}
-	w := watch(t, r)
+	w := watch(t, r, patience)
 	w.until("the log counts", w.byLog)
 	w.until("what it tells is counted", func() bool { return w.to.gaps[gapTrimmed] > 0 })
 	wantCounted(t, "by the log", w.to, "1 shrinks, 0 expands; 3 left replica-lag 1; gap trimmed 1")
@@ -178,8 +178,7 @@ func TestISRWatchSilent(t *testing.T) {
 		return ctx.Err()
 	}
 	never := func(ctx context.Context, _ isrlog.Listener) error { <-ctx.Done(); return ctx.Err() }
-	w = watch(t, &readings{each: []func(context.Context, isrlog.Listener) error{hangs, never}})
-	w.silent = time.Second
+	w = watch(t, &readings{each: []func(context.Context, isrlog.Listener) error{hangs, never}}, time.Second)
 	close(started)
 	w.until("the log counts", w.byLog)
 	w.until("looks count", func() bool { return !w.byLog() })
@@ -196,7 +195,7 @@ func TestISRWatchLasting(t *testing.T) {
 		return &isrlog.RefusedError{Address: "c:1", Request: "Fetch", Missing: inspect.ACL{Operation: inspect.OpClusterAction, Resource: inspect.ResourceCluster}}
 	}
 	r := &readings{each: []func(context.Context, isrlog.Listener) error{refused}}
-	w := watch(t, r)
+	w := watch(t, r, patience)
 	w.until("it is said", func() bool { return len(w.log.lines()) > 0 })
 	time.Sleep(50 * time.Millisecond) // 25 times as long as others wait
 	if n := r.count(); n != 1 {

@@ -14,10 +14,12 @@ import (
 //
 // All passes happen in one goroutine, one after the other. A pass is bounded by its
 // source; while it takes longer than the interval, the next follows at once. Another
-// goroutine follows the metadata log, and only leaves word of it: no pass waits for that.
+// goroutine follows the metadata log, and only leaves word of it: no pass waits for that,
+// nor for one that keeps what happens in a file.
 func (e *Exporter) Run(ctx context.Context) error {
 	l := newLoop(e)
 	ctx, cancel := context.WithCancel(ctx)
+	defer l.keep.wait()
 	defer l.watch.wait()
 	defer cancel()
 	clock := e.options.Clock
@@ -54,10 +56,16 @@ type loop struct {
 	answered bool
 	journal  journal
 	watch    *isrWatch
+	keep     *isrKeep // nil for none
 }
 
 func newLoop(e *Exporter) *loop {
-	return &loop{exporter: e, state: newState(e.options), journal: journal{log: e.options.Log}, watch: newISRWatch(&e.options)}
+	l := &loop{exporter: e, state: newState(e.options), journal: journal{log: e.options.Log}, watch: newISRWatch(&e.options)}
+	l.keep = newISRKeep(&e.options, l.watch.readable, e.lastSampleInterval)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.keep = l.keep
+	return l
 }
 
 func (l *loop) collect(ctx context.Context) {
@@ -79,6 +87,8 @@ func (l *loop) collect(ctx context.Context) {
 		return
 	}
 	l.watch.start(ctx, snap.ClusterID.Or(""))
+	l.keep.start(ctx, snap.ClusterID.Or(""))
+	l.keep.look(snap)
 	v := l.state.collected(snap, time.Now())
 	p := newPage(v, e.options.ClusterLabel)
 	l.journal.collected(snap)
@@ -125,6 +135,7 @@ func (l *loop) sample(ctx context.Context) {
 	snap, err := from.Snapshot(ctx, l.state.sampleQuery())
 	l.watch.deliver(l.state.isr)
 	if err == nil && ctx.Err() == nil {
+		l.keep.look(snap)
 		l.state.sampled(snap, time.Now())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
@@ -28,6 +29,11 @@ type Options struct {
 	// tried again and again where it cannot be had: then, and where it is nil, changes are
 	// counted as far as they stand in what Collect and Sample take.
 	ISR isrlog.Source
+	// ISRStore, where it is not nil, is where what ISR tells is kept beyond the log's
+	// retention, whatever Filter lets through: events of before the Exporter too, which
+	// nothing counts. While ISR cannot be had it keeps what Collect and Sample tell. It is
+	// opened when the cluster has answered first, and given free at the end of Run, which has to be called.
+	ISRStore *recording.Prepared
 
 	// CollectInterval is 10 s where it is 0. SampleInterval is 1 s where it is 0; on
 	// a large cluster it is stretched by one for each 10,000 partitions.

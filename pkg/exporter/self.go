@@ -24,6 +24,8 @@ type self struct {
 	tally
 	requests map[string]int64
 	version  string
+	// keeps: the history of the ISR is being recorded; unknown where it is not asked for.
+	keeps inspect.Opt[bool]
 }
 
 // tally are the counters of the loop.
@@ -89,7 +91,26 @@ func failureKind(f *inspect.Failure) string {
 }
 
 // selfMetrics are drawn at each scrape.
-func selfMetrics() []metric[*self] {
+func selfMetrics() []metric[*self] { return append(ownMetrics(), storeMetrics()...) }
+
+// storeMetrics are of --isr-store.
+func storeMetrics() []metric[*self] {
+	return []metric[*self]{
+		{
+			name: "kafkaops_isr_store_up", kind: gauge, unit: zeroOrOneUnit, since: first,
+			help: "Whether what happens to ISRs is being kept in the file of --isr-store: not, where that cannot be written, or nothing has been read yet. " +
+				"It is tried again, and what the metadata log still has then is no gap.",
+			absent: "without --isr-store", use: "0 for minutes: the disk is full, say. The log says what is wrong.",
+			draw: func(s *self, add addFunc) {
+				if keeps, ok := s.keeps.Get(); ok {
+					add(truth(keeps), "", "", "")
+				}
+			},
+		},
+	}
+}
+
+func ownMetrics() []metric[*self] {
 	return []metric[*self]{
 		{
 			name: "kafkaops_up", kind: gauge, unit: zeroOrOneUnit, since: first,

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"regexp"
@@ -13,6 +14,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/exporter"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
@@ -27,6 +29,7 @@ type exportOptions struct {
 	partitionDetail, replicaDetail, groupDetail string
 	clusterLabel                                string
 	logLevel, logFormat                         string
+	isrStore                                    string
 	web                                         exporter.Web
 }
 
@@ -46,6 +49,14 @@ and the credentials have CLUSTER_ACTION on the cluster, which also lets its hold
 as a broker and read SCRAM secrets: grant it with care. Else samples are compared,
 which is a lower bound; kafkaops_isr_source says which it is.
 
+--isr-store FILE also keeps these changes in FILE, for longer than the log does, to be
+read by isr --store FILE and isr summary --store FILE: every event, whatever the filters
+let through. A new FILE begins with all that the log has, of which nothing is counted.
+Started again it goes on where FILE ends. It belongs to one cluster, and has one
+writer. The log is read once more for it, which is 2.5 requests a second where nothing
+happens. Where FILE cannot be written, what is served goes on; it is tried again, and
+kafkaops_isr_store_up says so.
+
 What was not observed is absent, never stale. It starts before Kafka does and
 outlives it. SIGTERM ends it with exit code 0.
 
@@ -53,9 +64,13 @@ Filters are regular expressions (RE2) that match the whole name: --topics 'pay.*
 not pay. They bound every figure, sums over brokers and the cluster too. Where
 --web.config.file asks for a password, all pages do: /healthz and /readyz too.`,
 		Example: `  kafkaops export -b kafka-1:9092,kafka-2:9092
-  kafkaops export -b kafka-1:9092 --replica-metrics unhealthy --topics-exclude '_.*' --web.config.file web.yml`,
+  kafkaops export -b kafka-1:9092 --replica-metrics unhealthy --topics-exclude '_.*' --web.config.file web.yml
+  kafkaops export -b kafka-1:9092 --isr-store /var/lib/kafkaops/prod.isr`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if cmd.Flags().Changed("isr-store") && o.isrStore == "" {
+				return usagef("--isr-store \"\": name a file")
+			}
 			if !cmd.Flags().Changed("max-age") {
 				o.maxAge = max(o.maxAge, o.leastMaxAge())
 			}
@@ -77,6 +92,8 @@ not pay. They bound every figure, sums over brokers and the cluster too. Where
 		complete(cmd, d.flag, string(exporter.DetailAll), string(exporter.DetailUnhealthy), string(exporter.DetailNone))
 	}
 	f.StringVar(&o.clusterLabel, "cluster-label", "", "put a label cluster with this `value` on every series")
+	f.StringVar(&o.isrStore, "isr-store", "", "keep every change of an ISR in this `file`, for isr --store to read")
+	_ = cmd.MarkFlagFilename("isr-store")
 	// As every exporter of the Prometheus project has them.
 	f.StringVar(&o.logLevel, "log.level", "info", "log no less than this `level`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log.format", "logfmt", "`format` of the log: logfmt or json")
@@ -230,6 +247,9 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	if err := o.web.Check(); err != nil {
 		return err
 	}
+	if err := o.openStore(&options); err != nil {
+		return err
+	}
 	pool := &connect.Pool{}
 	defer pool.Close()
 	t.brokers.Pool = pool
@@ -240,9 +260,9 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	whole := source.New(t.brokers, o.timeout, t.options()...)
-	options.Collect = &guarded{whole, stop}
+	options.Collect = &guarded{whole, stop, options.ISRStore}
 	options.ISR = isrlog.NewLog(t.brokers, t.controllers, o.timeout)
-	options.Sample = &guarded{whole.Within(min(o.timeout, sampleTimeout(o.sampleInterval))), stop}
+	options.Sample = &guarded{whole.Within(min(o.timeout, sampleTimeout(o.sampleInterval))), stop, options.ISRStore}
 	options.Log.Info("kafkaops export", "version", ownVersion(), "bootstrap", t.brokers.Bootstrap,
 		"collect", o.collectInterval, "sample", o.sampleInterval, "max-age", o.maxAge, "timeout", o.timeout)
 	if err := exporter.Serve(ctx, exporter.New(options), o.web); err != nil {
@@ -260,11 +280,27 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	return nil
 }
 
+// openStore finds what is wrong with the file before anything is served.
+func (o *exportOptions) openStore(to *exporter.Options) error {
+	if o.isrStore == "" {
+		return nil
+	}
+	var err error
+	if to.ISRStore, err = recording.Prepare(o.isrStore); err != nil {
+		return storeError(err)
+	}
+	return nil
+}
+
+func storeError(err error) error { return fmt.Errorf("--isr-store: %w", err) }
+
 // guarded ends the command where an address leads to another cluster than the
-// context expects: nothing of that may be served under this one's name.
+// context expects, or the file of --isr-store belongs to: nothing of that may be served
+// under this one's name.
 type guarded struct {
 	snapshotter
-	stop context.CancelCauseFunc
+	stop  context.CancelCauseFunc
+	store *recording.Prepared // nil for none
 }
 
 func (g *guarded) Snapshot(ctx context.Context, q source.Query) (*inspect.Snapshot, error) {
@@ -273,7 +309,17 @@ func (g *guarded) Snapshot(ctx context.Context, q source.Query) (*inspect.Snapsh
 	if errors.As(err, &wrong) {
 		g.stop(err)
 	}
-	return snap, err
+	if err != nil || g.store == nil {
+		return snap, err
+	}
+	if id, ok := snap.ClusterID.Get(); ok {
+		if err := g.store.Claim(id); err != nil {
+			err = storeError(err)
+			g.stop(err)
+			return nil, err
+		}
+	}
+	return snap, nil
 }
 
 // sampleTimeout bounds a sample, of which one request gets a third: a broker that

@@ -155,6 +155,7 @@ var badValues = map[string]map[string]string{
 	"group-metrics":     {"All": `--group-metrics: "All" is none of all, unhealthy, none`},
 	// All values are good, and a file that cannot be used is no wrong usage.
 	"cluster-label": {}, "web.config.file": {},
+	"isr-store": {"": `--isr-store "": name a file`},
 	"web.listen-address": {
 		"":                  "--web.listen-address: an empty address",
 		"foo":               `--web.listen-address: "foo" is not [host]:port, such as :9308`,

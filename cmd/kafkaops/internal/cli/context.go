@@ -28,7 +28,7 @@ func newContextCmd(env Env) *cobra.Command {
       controller-config: controllers.properties
       cluster-id: 64bNKcnqSLylJY2lNVGf3g               # any other is refused
       readonly: true                                   # nothing may change it
-      jmx: http://kafka-1:7777                         # for later
+      jmx: http://kafka-1:7777,http://kafka-2:7777     # agents, as of isr --jmx
     staging:
       bootstrap-server: kafka.staging:9092
 
@@ -234,9 +234,18 @@ func contextItem(file *contexts.File, c *contexts.Context) render.ContextItem {
 		Name: c.Name, Current: c.Name == file.Current,
 		Bootstrap: c.Bootstrap, CommandConfig: text(c.CommandConfig),
 		Controllers: c.Controller, ControllerConfig: text(c.ControllerConfig),
-		JMX: text(withoutUser(c.JMX)), ClusterID: text(c.ClusterID), ReadOnly: c.ReadOnly,
+		JMX: text(withoutUsers(c)), ClusterID: text(c.ClusterID), ReadOnly: c.ReadOnly,
 		File: file.Path, Line: c.Line,
 	}
+}
+
+// withoutUsers are the agents, each without user and password.
+func withoutUsers(c *contexts.Context) string {
+	agents := c.Agents()
+	for i := range agents {
+		agents[i] = withoutUser(agents[i])
+	}
+	return strings.Join(agents, ",")
 }
 
 // withoutUser is a URL without user and password: what is secret is not shown.

@@ -139,7 +139,8 @@ func TestContextShow(t *testing.T) {
 	}
 	for jmx, want := range map[string]string{
 		"http://user:hush@kafka-1:7777/jolokia": "http://…@kafka-1:7777/jolokia", "user:hu@sh@kafka-1:7777": "…@kafka-1:7777",
-		"http://kafka-1:7777/a@b": "http://kafka-1:7777/a@b", "http://hush@[::1]:7777?x=@": "http://…@[::1]:7777?x=@",
+		"http://a:hu,sh@kafka-1:7777, https://hush@kafka-2:7777/x": "http://…@kafka-1:7777,https://…@kafka-2:7777/x",
+		"http://kafka-1:7777/a@b":                                  "http://kafka-1:7777/a@b", "http://hush@[::1]:7777?x=@": "http://…@[::1]:7777?x=@",
 	} {
 		p := withConfig(t, "contexts:\n  prod: {jmx: '"+jmx+"'}\n")
 		for _, format := range []string{"table", "json", "yaml"} {

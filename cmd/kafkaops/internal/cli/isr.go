@@ -15,7 +15,6 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
-	"github.com/kafkaops/kafkaops/pkg/inspect/jmx"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
@@ -61,8 +60,9 @@ nothing twice; what the log no longer has by then is told as a gap. Without --fo
 cluster is named. FILE belongs to one cluster, and has one writer.
 
 --jmx shows Kafka's own meters of ISR changes beside the events, from agents in the
-brokers. They count since the process began, and what leaders changed because of lag
-alone: a broker that was fenced or stopped is in none of them.
+brokers; where it is not given, from those of the context's jmx. They count since the
+process began, and what leaders changed because of lag alone: a broker that was fenced
+or stopped is in none of them.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell. A topic named summary:
 isr --topic summary.
@@ -103,7 +103,7 @@ func (o *isrOptions) register(cmd *cobra.Command, env Env) {
 	_ = cmd.MarkFlagDirname("metadata-dir")
 	f.StringVar(&o.store, "store", "", "a `file` of events that isr --follow --store keeps: read it too, or alone where no cluster is named")
 	_ = cmd.MarkFlagFilename("store")
-	f.StringArrayVar(&o.jmx, "jmx", nil, "the `URL` of a Jolokia agent or a Prometheus JMX exporter in a broker or controller (repeatable): show Kafka's own meters beside the events")
+	f.StringArrayVar(&o.jmx, "jmx", nil, "the `URL` of a Jolokia agent or a Prometheus JMX exporter in a broker or controller (repeatable): show Kafka's own meters beside the events; those of the context's jmx where not given")
 	var causes []string
 	for _, c := range inspect.IsrCauses() {
 		causes = append(causes, string(c))
@@ -150,6 +150,8 @@ type isrReading struct {
 	target *target
 	snap   *inspect.Snapshot
 	source isrlog.Source
+	// agents are those of --jmx, or the context's.
+	agents []string
 	// stored is what --store reads, nil for none.
 	stored *recording.Reader
 	// evidence is the newest that the source told.
@@ -179,7 +181,9 @@ func (o *isrOptions) open(ctx context.Context, env Env, args []string) (*isrRead
 	if r.target, err = o.resolve(env); err != nil {
 		return nil, err
 	}
-	err = r.openLive(ctx)
+	if err = r.useAgents(); err == nil {
+		err = r.openLive(ctx)
+	}
 	return r, err
 }
 
@@ -231,10 +235,8 @@ func (r *isrReading) check(args []string) (err error) {
 	case o.interval < minInterval:
 		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	}
-	for _, text := range o.jmx {
-		if _, err := jmx.ParseURL(text); err != nil {
-			return usagef("--jmx: %w", err)
-		}
+	if err := r.checkAgents(); err != nil {
+		return err
 	}
 	r.span.Follow = o.follow
 	if !o.follow || o.sinceGiven {

@@ -13,18 +13,45 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/jmx"
 )
 
-// meters asks the agents of --jmx, all at once. One that cannot be read is a failure.
+// checkAgents takes those of --jmx.
+func (r *isrReading) checkAgents() error {
+	for _, text := range r.opts.jmx {
+		if _, err := jmx.ParseURL(text); err != nil {
+			return usagef("--jmx: %w", err)
+		}
+		r.agents = append(r.agents, text)
+	}
+	return nil
+}
+
+// useAgents takes the context's where --jmx was not given. What is followed is followed
+// without.
+func (r *isrReading) useAgents() error {
+	c := r.target.context
+	if c == nil || len(r.opts.jmx) > 0 || r.opts.follow {
+		return nil
+	}
+	for _, text := range c.Agents() {
+		if _, err := jmx.ParseURL(text); err != nil {
+			return usagef("context %q: jmx: %w (%s:%d)", c.Name, err, r.target.file, c.Line)
+		}
+		r.agents = append(r.agents, text)
+	}
+	return nil
+}
+
+// meters asks the agents, all at once. One that cannot be read is a failure.
 // In a pipe, where stdout has one table, they are lines on stderr.
 func (r *isrReading) meters(ctx context.Context) ([]jmx.Meters, error) {
-	if len(r.opts.jmx) == 0 {
+	if len(r.agents) == 0 {
 		return nil, nil
 	}
 	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout/3)
 	defer cancel()
-	read := make([]*jmx.Meters, len(r.opts.jmx))
-	failed := make([]error, len(r.opts.jmx))
+	read := make([]*jmx.Meters, len(r.agents))
+	failed := make([]error, len(r.agents))
 	var wg sync.WaitGroup
-	for i, address := range r.opts.jmx {
+	for i, address := range r.agents {
 		wg.Go(func() { read[i], failed[i] = jmx.Read(bounded, address) })
 	}
 	wg.Wait()
@@ -34,7 +61,7 @@ func (r *isrReading) meters(ctx context.Context) ([]jmx.Meters, error) {
 	all := []jmx.Meters{}
 	for i, err := range failed {
 		if err != nil {
-			r.fail(jmxFailure(r.opts.jmx[i], err))
+			r.fail(jmxFailure(r.agents[i], err))
 			continue
 		}
 		all = append(all, *read[i])

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -48,5 +49,45 @@ func TestIsrJMX(t *testing.T) {
 				t.Errorf("%s: stderr %q, want %q and no secret", command, r.stderr, want)
 			}
 		}
+	}
+}
+
+// TestIsrContextJMX: a context's agents are read where --jmx names none, and not where it
+// does.
+func TestIsrContextJMX(t *testing.T) {
+	t.Parallel()
+	c := eventful(t, embedded.Options{})
+	agent := func(id int) string {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			fmt.Fprintf(w, "kafka_server_ReplicaManager_Count{name=\"IsrShrinksPerSec\"} 4\nkafka_server_app_info_startTimeMs{id=\"%d\"} 1\n", id)
+		}))
+		t.Cleanup(s.Close)
+		return s.URL + "/metrics"
+	}
+	of1, of2, of3 := agent(1), agent(2), agent(3)
+	config := func(jmx string) place {
+		return withConfig(t, "current-context: mine\ncontexts:\n  mine:\n    bootstrap-server: "+c.Bootstrap()+"\n    jmx: '"+jmx+"'\n")
+	}
+	file := filepath.Join(t.TempDir(), "a.isr")
+	p := config(of1 + ", " + of2)
+	for flags, want := range map[string]string{"": "12", "--jmx " + of3: "3", "--store " + file: "12"} {
+		if flags == "--store "+file {
+			followIsr(t, c, "isr --follow -o json --store "+file).errs.await(t, "complete since offset 0")
+		}
+		r := p.run(t.Context(), append(strings.Fields("isr -o json --timeout 3m"), strings.Fields(flags)...)...)
+		got := ""
+		for _, m := range isrEvents(t, r).Meters {
+			got += m.Broker.String()
+		}
+		if got != want || r.code != exitOK {
+			t.Errorf("isr %s: exit code %d, meters of %q, want %q; stderr %q", flags, r.code, got, want, r.stderr)
+		}
+	}
+	if r := p.run(t.Context(), "isr", "-b", c.Bootstrap(), "-o", "json"); len(isrEvents(t, r).Meters) > 0 {
+		t.Errorf("by an address that replaces the context: %s", r.stdout)
+	}
+	r := config("ftp://kafka-1").run(t.Context(), "isr")
+	if r.code != exitUsage || r.stdout != "" || !strings.Contains(r.stderr, `kafkaops: context "mine": jmx: not a URL of http or https`) || !strings.Contains(r.stderr, "config.yaml:3)") {
+		t.Errorf("no URL: %+v", r)
 	}
 }

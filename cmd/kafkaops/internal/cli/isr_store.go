@@ -28,6 +28,9 @@ func (r *isrReading) openStored(ctx context.Context) error {
 		r.source = isrlog.NewStored(r.stored, nil)
 		return nil
 	}
+	if err == nil {
+		err = r.useAgents()
+	}
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -18,7 +19,7 @@ type Context struct {
 	// CommandConfig and ControllerConfig are paths of client.properties, relative
 	// to the working directory at most where [Read] was given such a path.
 	CommandConfig, ControllerConfig string
-	// JMX says where the brokers' metrics are. Nothing reads it yet.
+	// JMX says where the brokers' own meters are: see Agents.
 	JMX string
 	// ClusterID is the id that the cluster must have.
 	ClusterID string
@@ -133,4 +134,22 @@ func (f *File) known() string {
 		return "there are none in " + f.Path
 	}
 	return fmt.Sprintf("%s has %s", f.Path, strings.Join(f.Names(), ", "))
+}
+
+// Agents are the addresses in JMX: URLs of Jolokia agents or Prometheus JMX exporters,
+// with commas between them. A comma before anything but a URL is a part of one: of a
+// password, say.
+func (c *Context) Agents() (urls []string) {
+	for piece := range strings.SplitSeq(c.JMX, ",") {
+		begins := strings.HasPrefix(strings.TrimSpace(piece), "http://") || strings.HasPrefix(strings.TrimSpace(piece), "https://")
+		if n := len(urls); n > 0 && !begins {
+			urls[n-1] += "," + piece
+			continue
+		}
+		urls = append(urls, piece)
+	}
+	for i := range urls {
+		urls[i] = strings.TrimSpace(urls[i])
+	}
+	return slices.DeleteFunc(urls, func(u string) bool { return u == "" })
 }

@@ -62,10 +62,10 @@ func TestLeaderlessPartitionAbortsEverything(t *testing.T) {
 			p.SetLEO(3, 60)
 			c := fakekafka.Start(t, m)
 
-			ask(t, c, "describe topics --exit-code").want(t, exitUnhealthy, topicsHeader+
+			ask(t, c, "describe topics --exit-code").want(t, exitUnhealthy, topicsTable(
 				"t-0\t1\t1,2\t1,2\tnone\t1\t1\tok\tnone\n"+
-				tt.topics+
-				"t-2\t3\t3,1\t3,1\tnone\t1\t1\tok\tnone\n", "")
+					tt.topics+
+					"t-2\t3\t3,1\t3,1\tnone\t1\t1\tok\tnone\n"), "")
 			ask(t, c, "lag --exit-code").want(t, exitUnhealthy, lagHeader+tt.lag+
 				"t-0\t1\t50\t50\t0\t1\t50\t0\tleader\tok\n"+
 				"t-0\t1\t50\t50\t0\t2\t50\t0\tin-sync\tok\n"+
@@ -105,7 +105,7 @@ func TestLeaderlessPartitionAbortsEverything(t *testing.T) {
 }
 
 const (
-	topicsHeader = "PARTITION\tLEADER\tREPLICAS\tISR\tOUT\tMIN\tHEADROOM\tSTATUS\tNOTE\n"
+	topicsHeader = "PARTITION\tLEADER\tREPLICAS\tISR\tOUT\tMIN\tHEADROOM\tSTATUS\tNOTE\tSINCE\tCAUSE\n"
 	lagHeader    = "PARTITION\tLEADER\tHW\tLEO\tLEO-HW\tREPLICA\tREPLICA-LEO\tLAG\tSTATE\tSTATUS\n"
 )
 
@@ -123,11 +123,11 @@ func TestOfflineIsDecidedByTheLeader(t *testing.T) {
 	p.Leader, p.Replicas, p.ISR = 1, []int32{3, 1, 2}, []int32{1, 2}
 	c := fakekafka.Start(t, m)
 
-	ask(t, c, "describe topics").want(t, exitOK, topicsHeader+
+	ask(t, c, "describe topics").want(t, exitOK, topicsTable(
 		"t-0\tnone\t1,2,3\t2\t1,3\t1\t0\toffline,at-min-isr,under-replicated\tnone\n"+
-		"t-1\t1\t3,1,2\t1,2\t3\t1\t1\tunder-replicated,wrong-leader\tnone\n", "")
-	ask(t, c, "describe topics --unavailable").want(t, exitOK, topicsHeader+
-		"t-0\tnone\t1,2,3\t2\t1,3\t1\t0\toffline,at-min-isr,under-replicated\tnone\n", "")
+			"t-1\t1\t3,1,2\t1,2\t3\t1\t1\tunder-replicated,wrong-leader\tnone\n"), "")
+	ask(t, c, "describe topics --unavailable").want(t, exitOK, topicsTable(
+		"t-0\tnone\t1,2,3\t2\t1,3\t1\t0\toffline,at-min-isr,under-replicated\tnone\n"), "")
 	wide := ask(t, c, "describe topics -o wide")
 	if column(t, wide.stdout, "LEADER")[1] != "1" || column(t, wide.stdout, "PREFERRED")[1] != "3" {
 		t.Errorf("got %q, want leader 1 and, in a column of its own, preferred 3", wide.stdout)
@@ -192,10 +192,10 @@ func TestReassignmentIsNotUnderReplication(t *testing.T) {
 
 	under := "t-1\t1\t1,2,3,4\t1,2\t3\t1\t1\tunder-replicated,reassigning\tnone\n" +
 		"t-2\t2\t2,3,4\t2,3\t4\t1\t1\tunder-replicated\tnone\n"
-	ask(t, c, "describe topics").want(t, exitOK, topicsHeader+
-		"t-0\t1\t1,2,3,4\t1,2,3\tnone\t1\t2\treassigning\tnone\n"+under, "")
+	ask(t, c, "describe topics").want(t, exitOK, topicsTable(
+		"t-0\t1\t1,2,3,4\t1,2,3\tnone\t1\t2\treassigning\tnone\n"+under), "")
 	for _, flag := range []string{"--under-replicated", "--under-replicated-partitions", "--under-replicated --kafka-semantics"} {
-		ask(t, c, "describe topics "+flag).want(t, exitOK, topicsHeader+under, "")
+		ask(t, c, "describe topics "+flag).want(t, exitOK, topicsTable(under), "")
 	}
 	var got []string
 	for _, p := range items[render.PartitionItem](t, ask(t, c, "describe topics -o json")) {
@@ -227,10 +227,10 @@ func TestMinISRLargerThanRF(t *testing.T) {
 	c := fakekafka.Start(t, m)
 
 	const note = "min ISR 2 exceeds RF 1: ineffective\n"
-	ask(t, c, "describe topics --exit-code").want(t, exitOK, topicsHeader+"t-0\t2\t2\t2\tnone\t1\t0\tok\t"+note, "")
+	ask(t, c, "describe topics --exit-code").want(t, exitOK, topicsTable("t-0\t2\t2\t2\tnone\t1\t0\tok\t"+note), "")
 	ask(t, c, "describe topics --under-min-isr --at-min-isr").want(t, exitOK, topicsHeader, "")
 	ask(t, c, "describe topics --under-min-isr --kafka-semantics").want(t, exitOK,
-		topicsHeader+"t-0\t2\t2\t2\tnone\t2\t-1\tunder-min-isr\t"+note, "")
+		topicsTable("t-0\t2\t2\t2\tnone\t2\t-1\tunder-min-isr\t"+note), "")
 	part := items[render.PartitionItem](t, ask(t, c, "describe topics -o json"))[0]
 	got := fmt.Sprint(part.MinInsyncReplicas, part.EffectiveMinInsyncReplicas, part.Headroom, part.Status, part.Findings)
 	if want := "2 1 0 [ok] [single-replica no-headroom min-isr-exceeds-rf]"; got != want {
@@ -375,7 +375,7 @@ func TestPermissionMissingForOnePart(t *testing.T) {
 			c := fakekafka.Start(t, m)
 
 			ask(t, c, "describe topics").names(c).want(t, exitFailed,
-				topicsHeader+fmt.Sprintf("t-0\t1\t1,2,3\t1,2,3\tnone\t%s\t%s\tunknown\tnone\n", tt.min, tt.headroom), tt.stderr)
+				topicsTable(fmt.Sprintf("t-0\t1\t1,2,3\t1,2,3\tnone\t%s\t%s\tunknown\tnone\n", tt.min, tt.headroom)), tt.stderr)
 			ask(t, c, "lag").names(c).want(t, exitFailed, lagHeader+
 				"t-0\t1\t50\t50\t0\t1\t50\t0\tleader\tunknown\n"+
 				"t-0\t1\t50\t50\t0\t2\t50\t0\tin-sync\tunknown\n"+
@@ -469,7 +469,7 @@ func TestFilterThatCannotBeEvaluated(t *testing.T) {
 		"--under-replicated":              {certain, denied},
 		"--unavailable":                   {certain, denied},
 	} {
-		ask(t, c, "describe topics "+flags).names(c).want(t, exitFailed, topicsHeader+want.rows, want.stderr)
+		ask(t, c, "describe topics "+flags).names(c).want(t, exitFailed, topicsTable(want.rows), want.stderr)
 		r := ask(t, c, "describe topics -o json "+flags)
 		if got, want := len(items[render.PartitionItem](t, r)), strings.Count(want.rows, "\n"); got != want || r.code != exitFailed {
 			t.Errorf("%s -o json: got %d items, exit code %d; want %d, 1", flags, got, r.code, want)
@@ -518,4 +518,10 @@ func TestStrictMinISR(t *testing.T) {
 	if r.code != exitOK || r.stderr != "" {
 		t.Errorf("with samples: got exit code %d, stderr %q; want 0 and nothing", r.code, r.stderr)
 	}
+}
+
+// topicsTable is describe topics in a pipe, of rows without what the metadata log tells,
+// which fakes have not.
+func topicsTable(rows string) string {
+	return topicsHeader + strings.ReplaceAll(rows, "\n", "\t-\t-\n")
 }

@@ -26,7 +26,11 @@ func newDescribeTopicsCmd(env Env) *cobra.Command {
 		Use:   "topics [NAME…]",
 		Short: "Every partition: leader, replicas in assignment order, ISR, min ISR, status",
 		Long: `Lists the partitions of the named topics, or of all. A NAME with any of *?[ is a
-glob; quote it from the shell. Several filters show what any of them matches.`,
+glob; quote it from the shell. Several filters show what any of them matches.
+
+Where partitions are unhealthy the active controller's metadata log is asked, for a
+second at most, since when and why: SINCE and CAUSE, which are unknown where it cannot
+be had (kafkaops isr says why).`,
 		Example: `  kafkaops describe topics orders 'payments-*' -b kafka-1:9092
   kafkaops describe topics --under-min-isr --exit-code -b kafka-1:9092`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
@@ -76,11 +80,25 @@ func (o *topicsOptions) show(ctx context.Context, s *session, args []string) err
 				Error: fmt.Sprintf("the filter leaves out %s for which it could not be decided", partitions(undecided)),
 			}, notes)
 		}
+		s.addOnsets(ctx, snap, unhealthyOnes(judged))
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if err := render.Topics(out, s.view, snap, judged); err != nil {
 			return err
 		}
 		return outcome(snap, !o.exitCode || snap.Verdict().Level == inspect.LevelOK)
 	})
+}
+
+// unhealthyOnes are those that are unhealthy.
+func unhealthyOnes(judged []inspect.Judged) (out []inspect.Judged) {
+	for i := range judged {
+		if judged[i].Health.Unhealthy() {
+			out = append(out, judged[i])
+		}
+	}
+	return out
 }
 
 // partitions counts them.

@@ -53,7 +53,8 @@ type PartitionItem struct {
 	// Since is when the metadata log has it lose its leader or the first of the
 	// replicas that it is without, RFC 3339, and Cause why, as in kind IsrEvent. Null
 	// where that is not known; SinceBefore is then the earliest time at which it is
-	// known to have been so already. Only describe asks, and only of unhealthy.
+	// known to have been so already. describe and describe topics ask, of those that are
+	// unhealthy.
 	Since       inspect.Opt[string]           `json:"since"`
 	SinceBefore inspect.Opt[string]           `json:"sinceBefore"`
 	Cause       inspect.Opt[inspect.IsrCause] `json:"cause"`

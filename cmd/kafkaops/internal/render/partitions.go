@@ -21,14 +21,14 @@ func Topics(w io.Writer, v View, s *inspect.Snapshot, judged []inspect.Judged) e
 		_, err := io.WriteString(w, "no partitions to show\n")
 		return err
 	}
-	_, err := io.WriteString(w, TopicsTable(v, judged).Text(v))
+	_, err := io.WriteString(w, TopicsTable(v, s, judged).Text(v))
 	return err
 }
 
 // TopicsTable is the table of describe topics.
-func TopicsTable(v View, judged []inspect.Judged) *Table {
+func TopicsTable(v View, s *inspect.Snapshot, judged []inspect.Judged) *Table {
 	shown := v.cut(len(judged), 0)
-	t := partitionTable(v.wide(), judged[:shown], topicsColumns())
+	t := partitionTable(v.wide(), judged[:shown], topicsColumns(s.TakenAt, judged[:shown]))
 	if shown < len(judged) {
 		t.Tail = []string{fmt.Sprintf("%s of %s partitions shown (all of them: --all)",
 			v.number(int64(shown)), v.number(int64(len(judged))))}
@@ -64,6 +64,21 @@ func partitionTable(wide bool, judged []inspect.Judged, columns []partitionColum
 
 // overviewColumns answer "what is wrong with it, since when and why", as of takenAt.
 func overviewColumns(takenAt time.Time, judged []inspect.Judged) []partitionColumn {
+	return slices.Concat([]partitionColumn{
+		{Column: Column{Name: "PARTITION", Elastic: true}, cell: partitionName},
+		{Column: Column{Name: "LEADER"}, cell: leaderCell},
+		{Column: Column{Name: "ISR"}, cell: isrCell},
+		{Column: Column{Name: "OUT"}, cell: outCell},
+		{Column: Column{Name: "MIN", Right: true}, cell: func(j *inspect.Judged) Cell { return Number(j.Health.EffectiveMinISR) }},
+		{Column: Column{Name: "STATUS", Long: true, Keep: true}, cell: statusCell},
+	}, onsetColumns(takenAt, judged), []partitionColumn{
+		{Column: Column{Name: "REPLICAS", Spare: 1}, wide: true, cell: replicasCell},
+	}, wideColumns())
+}
+
+// onsetColumns answer "since when, and why". On a terminal they are left out where the log
+// was not asked or told nothing.
+func onsetColumns(takenAt time.Time, judged []inspect.Judged) []partitionColumn {
 	told := slices.ContainsFunc(judged, func(j inspect.Judged) bool { return j.Onset != nil })
 	unlessNone := func(c Cell) Cell {
 		if !told { // then the columns are left out on a terminal
@@ -72,20 +87,13 @@ func overviewColumns(takenAt time.Time, judged []inspect.Judged) []partitionColu
 		return c
 	}
 
-	return append([]partitionColumn{
-		{Column: Column{Name: "PARTITION", Elastic: true}, cell: partitionName},
-		{Column: Column{Name: "LEADER"}, cell: leaderCell},
-		{Column: Column{Name: "ISR"}, cell: isrCell},
-		{Column: Column{Name: "OUT"}, cell: outCell},
-		{Column: Column{Name: "MIN", Right: true}, cell: func(j *inspect.Judged) Cell { return Number(j.Health.EffectiveMinISR) }},
-		{Column: Column{Name: "STATUS", Long: true, Keep: true}, cell: statusCell},
+	return []partitionColumn{
 		{
 			Column: Column{Name: "SINCE", HideBlank: true},
 			cell:   func(j *inspect.Judged) Cell { return unlessNone(sinceCell(j, takenAt)) },
 		},
 		{Column: Column{Name: "CAUSE", HideBlank: true, Spare: 1}, cell: func(j *inspect.Judged) Cell { return unlessNone(causeCell(j)) }},
-		{Column: Column{Name: "REPLICAS", Spare: 1}, wide: true, cell: replicasCell},
-	}, wideColumns()...)
+	}
 }
 
 // sinceCell is for how long the partition has not been ok; in a pipe, since when.
@@ -112,8 +120,8 @@ func causeCell(j *inspect.Judged) Cell {
 	return Text(string(j.Onset.Cause.Or(Unknown)))
 }
 
-func topicsColumns() []partitionColumn {
-	return append([]partitionColumn{
+func topicsColumns(takenAt time.Time, judged []inspect.Judged) []partitionColumn {
+	return slices.Concat([]partitionColumn{
 		{Column: Column{Name: "PARTITION", Elastic: true}, cell: partitionName},
 		{Column: Column{Name: "LEADER"}, cell: leaderCell},
 		{Column: Column{Name: "REPLICAS"}, cell: replicasCell},
@@ -123,7 +131,7 @@ func topicsColumns() []partitionColumn {
 		{Column: Column{Name: "HEADROOM", Right: true, Spare: cheap}, cell: headroomCell},
 		{Column: Column{Name: "STATUS", Long: true, Keep: true}, cell: statusCell},
 		{Column: Column{Name: "NOTE", Long: true, HideBlank: true}, cell: noteCell},
-	}, wideColumns()...)
+	}, wideColumns(), onsetColumns(takenAt, judged)) // in a pipe, behind those that scripts count
 }
 
 func wideColumns() []partitionColumn {

@@ -10,9 +10,12 @@ import (
 )
 
 const (
-	plaintext  = "PLAINTEXT"  // the listener of brokers that clients use
-	controller = "CONTROLLER" // the listener of controllers
+	plaintext  = "PLAINTEXT" // the listener of brokers that clients use
+	controller = ControllerListener
 )
+
+// ControllerListener is the listener of controllers, in Options.Security.
+const ControllerListener = "CONTROLLER"
 
 // config returns the server properties of a node of c.
 func (c *Cluster) config(n *node) map[string]string {
@@ -26,7 +29,7 @@ func (c *Cluster) config(n *node) map[string]string {
 		"log.dirs":                       strings.Join(n.logDirs, ","),
 		"controller.quorum.voters":       c.voters(),
 		"controller.listener.names":      controller,
-		"listener.security.protocol.map": controller + ":PLAINTEXT,PLAINTEXT:PLAINTEXT",
+		"listener.security.protocol.map": controller + ":" + c.opts.ControllerProtocol + ",PLAINTEXT:PLAINTEXT",
 
 		// The internal topics must fit on the cluster, and be few: each
 		// partition costs a start, a stop and a restore of it.
@@ -57,8 +60,12 @@ func (c *Cluster) config(n *node) map[string]string {
 			maps.Copy(p, l.properties(name, c.dir))
 		}
 	}
+	if l, ok := c.opts.Security[controller]; ok { // by which brokers ask controllers, too
+		maps.Copy(p, l.properties(controller, c.dir))
+		p["sasl.mechanism.controller.protocol"] = Plain
+	}
 	if c.opts.Authorizer {
-		maps.Copy(p, authorizerProperties())
+		maps.Copy(p, c.opts.authorizerProperties())
 	}
 	if c.opts.ZooKeeper {
 		c.joinZooKeeper(n, p)

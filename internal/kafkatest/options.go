@@ -41,7 +41,11 @@ type Options struct {
 	// name to security protocol. See Cluster.ListenerAddr.
 	Listeners map[string]string
 
-	// Security is how those listeners authenticate, by their names.
+	// ControllerProtocol is the controllers' listener's; default PLAINTEXT.
+	ControllerProtocol string
+
+	// Security is how those listeners authenticate, by their names, and the
+	// controllers' by ControllerListener.
 	Security map[string]ListenerSecurity
 
 	// Authorizer turns the StandardAuthorizer on. Who comes over PLAINTEXT stays
@@ -78,6 +82,9 @@ func (o Options) withDefaults() Options {
 	def(&o.Controllers, 1)
 	def(&o.LogDirs, 1)
 	def(&o.HeapMB, 384)
+	if o.ControllerProtocol == "" {
+		o.ControllerProtocol = plaintext
+	}
 	if o.Version == "" {
 		o.Version = DefaultVersion
 	}
@@ -103,7 +110,7 @@ func (o Options) check() error {
 		}
 	}
 	for name := range o.Security {
-		if _, ok := o.Listeners[name]; !ok {
+		if _, ok := o.Listeners[name]; !ok && name != controller {
 			return fmt.Errorf("kafkatest: Options.Security names listener %s, which Options.Listeners does not", name)
 		}
 	}

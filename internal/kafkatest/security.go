@@ -33,6 +33,9 @@ type ListenerSecurity struct {
 	// Users have their passwords for PLAIN; for SCRAM they are the cluster's, made
 	// when it is formatted.
 	Users map[string]string
+	// Node is whose password among Users the nodes log in with where they come to
+	// this listener themselves, by PLAIN: to the controllers'.
+	Node string
 	// Principal and Keytab are the brokers' own, for GSSAPI.
 	Principal, Keytab string
 
@@ -86,6 +89,9 @@ func (l ListenerSecurity) jaasOptions(mechanism string) string {
 	var b strings.Builder
 	switch mechanism {
 	case Plain:
+		if l.Node != "" {
+			fmt.Fprintf(&b, " username=%q password=%q", l.Node, l.Users[l.Node])
+		}
 		for user, password := range sorted(l.Users) {
 			fmt.Fprintf(&b, " user_%s=%q", user, password)
 		}
@@ -139,9 +145,13 @@ func (o Options) formatArgs() []string {
 
 // authorizerProperties let the nodes themselves, and tests over PLAINTEXT, do
 // everything; all others need an ACL.
-func authorizerProperties() map[string]string {
+func (o Options) authorizerProperties() map[string]string {
+	users := "User:ANONYMOUS"
+	if node := o.Security[controller].Node; node != "" {
+		users += ";User:" + node
+	}
 	return map[string]string{
 		"authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-		"super.users":           "User:ANONYMOUS",
+		"super.users":           users,
 	}
 }

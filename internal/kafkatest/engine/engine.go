@@ -39,6 +39,8 @@ func (engine) Lacks(o kafkatest.Options) string {
 		return "second listener"
 	case o.Authorizer:
 		return "authorizer"
+	case o.ControllerProtocol != "" && o.ControllerProtocol != "PLAINTEXT":
+		return "secured controller"
 	case o.LogDirs > 1:
 		return "second log directory"
 	case len(o.FormatArgs) > 0:

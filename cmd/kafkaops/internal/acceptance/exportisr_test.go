@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -16,6 +17,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/exporter"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
@@ -41,15 +43,19 @@ func (s *steps) Sleep(ctx context.Context, _ time.Duration) error {
 	}
 }
 
-// stepping runs an exporter until the test ends. step takes one collection and returns
-// what is served then.
-func stepping(t *testing.T, c *kafkatest.Cluster) (step func() string) {
+// stepping runs an exporter until the test ends, which keeps ISR changes in a file. step
+// takes one collection and returns what is served then.
+func stepping(t *testing.T, c *kafkatest.Cluster, file string) (step func() string) {
 	t.Helper()
+	store, err := recording.Prepare(file)
+	if err != nil {
+		t.Fatal(err)
+	}
 	pool := &connect.Pool{}
 	conf := connect.Config{Bootstrap: c.Bootstrap(), Pool: pool}
 	clock := &steps{make(chan struct{}), make(chan struct{})}
 	scrape, _ := running(t, pool, exporter.Options{
-		Collect: source.New(conf, 10*time.Second), Sample: source.New(conf, 10*time.Second), ISR: isrlog.NewLog(conf, nil, 10*time.Second),
+		Collect: source.New(conf, 10*time.Second), Sample: source.New(conf, 10*time.Second), ISR: isrlog.NewLog(conf, nil, 10*time.Second), ISRStore: store,
 		CollectInterval: time.Nanosecond, SampleInterval: time.Hour, MaxAge: time.Hour, Clock: clock,
 	})
 	<-clock.rests
@@ -81,7 +87,8 @@ func TestExportOfAShortShrink(t *testing.T) {
 			})
 			createTopic(t, c, "short", [][]int32{{1, 2, 3}}, minISR(2))
 			c.ProduceRecords(t, "short", 0, 1, -1, 10) // so that the leader has heard of its followers
-			x := &counting{t: t, c: c, step: stepping(t, c)}
+			file := filepath.Join(t.TempDir(), "short.isr")
+			x := &counting{t: t, c: c, step: stepping(t, c, file)}
 			x.begin()
 			x.outAndBack()
 			x.agrees("after it has healed", 1)
@@ -99,8 +106,47 @@ func TestExportOfAShortShrink(t *testing.T) {
 				x.outAndBack()
 				x.agrees("with the next one", 3)
 			}
+			x.keeps(file)
 		})
 	}
+}
+
+// keeps waits until the file has every event that the log has, those of before the exporter
+// too, and none else.
+func (x *counting) keeps(file string) {
+	x.t.Helper()
+	told := func(read func(func(inspect.IsrEvent)) error) ([]string, error) {
+		var out []string
+		err := read(func(e inspect.IsrEvent) {
+			out = append(out, fmt.Sprintf("%s %s %s-%d %s %s %v %v", e.Offset, e.Time.UTC().Format(time.RFC3339Nano), e.Topic, e.Partition, e.Type, e.Cause, e.Brokers, e.ISR))
+		})
+		return out, err
+	}
+	kafkatest.Eventually(x.t, 2*soon, func() error {
+		log, err := told(func(take func(inspect.IsrEvent)) error {
+			return isrlog.NewLog(connect.Config{Bootstrap: x.c.Bootstrap()}, nil, 30*time.Second).Read(x.t.Context(), isrlog.Span{}, isrlog.Listener{
+				Event: take, Evidence: func(isrlog.Evidence) {}, Note: func(string, bool) {},
+			})
+		})
+		if err != nil {
+			return err
+		}
+		r, err := recording.Read(file)
+		if err != nil {
+			return err
+		}
+		kept, err := told(func(take func(inspect.IsrEvent)) error {
+			return r.Events(func(e inspect.IsrEvent) error { take(e); return nil })
+		})
+		if err != nil {
+			return err
+		}
+		if diff := cmp.Diff(log, kept); diff != "" || len(r.Gaps()) > 0 {
+			return fmt.Errorf("gaps %v, events of the log and of the file (-want +got):\n%s", r.Gaps(), diff)
+		}
+		x.t.Logf("%d events are kept", len(kept))
+		return nil
+	})
 }
 
 // counting compares what an exporter counts with what the log has, from begin on.

@@ -87,6 +87,9 @@ type Access struct {
 	// ClosedConfigs are those of them, and of topics that were named and refused,
 	// whose configs are refused as well.
 	ClosedConfigs []string
+	// MetadataLog: the active controller has answered a Fetch of its log, which takes
+	// CLUSTER_ACTION. False says nothing, for it may not have been asked.
+	MetadataLog bool
 }
 
 // Scope is a choice of names; the zero value is all.

@@ -9,6 +9,8 @@ type Part struct {
 	Optional bool
 	// Beside: it is optional, and the command works without it.
 	Beside bool
+	// Guarded: what it needs allows more than to look, so that to lack it is no fault.
+	Guarded bool
 	// Flag is the flag that asks for it; empty for a part that is always there.
 	Flag string
 }
@@ -33,14 +35,16 @@ func Commands() []Command {
 	controller := Part{Name: "controller", Requests: []RequestID{Quorum}, Optional: true, Beside: true}
 	logDirs := Part{Name: "log dirs", Requests: []RequestID{LogDirs}, Optional: true}
 	fenced := Part{Name: "fenced brokers", Requests: []RequestID{DescribeCluster}, Optional: true}
+	log := Part{Name: "ISR history", Requests: []RequestID{MetadataLog}, Guarded: true}
+	since := Part{Name: "since when", Requests: []RequestID{MetadataLog}, Optional: true, Beside: true, Guarded: true}
 	needed := func(p Part) Part {
 		p.Optional = false
 		return p
 	}
 	limits := Part{Name: "limits", Requests: []RequestID{ListOffsets}, Optional: true, Flag: "--max-lag"}
 	return []Command{
-		{"describe", []Part{partitions, minISR, moves, quorum}},
-		{"describe topics", []Part{partitions, minISR, moves, controller}},
+		{"describe", []Part{partitions, minISR, moves, quorum, since}},
+		{"describe topics", []Part{partitions, minISR, moves, controller, since}},
 		{"describe brokers", []Part{brokers, topics, offsets, logDirs, moves, quorum}},
 		{"describe quorum", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, needed(quorum)}},
 		{"describe configs", []Part{
@@ -66,12 +70,15 @@ func Commands() []Command {
 			{Name: "ends", Requests: []RequestID{Metadata, ListOffsets}},
 			controller,
 		}},
+		{"isr", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, quorum, log}},
+		{"isr summary", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, quorum, log}},
 		{"check health", []Part{partitions, minISR, moves, quorum, limits}},
 		{"export", []Part{
 			topics, fenced, offsets, minISR, moves, logDirs,
 			{Name: "groups", Requests: []RequestID{ListGroups, DescribeGroups, ConsumerGroupDescribe, OffsetFetch}, Optional: true},
 			{Name: "ELR", Requests: []RequestID{TopicPartitions}, Optional: true},
 			quorum,
+			{Name: "ISR causes", Requests: []RequestID{MetadataLog}, Optional: true, Beside: true, Guarded: true},
 		}},
 	}
 }

@@ -71,6 +71,8 @@ func (e *evidence) answered(id RequestID) bool {
 	switch id {
 	case Quorum:
 		return e.snap.Quorum.IsKnown()
+	case MetadataLog:
+		return e.access.MetadataLog
 	case LogDirs:
 		return brokers(func(b *inspect.Broker) bool { return b.LogDirs.IsKnown() })
 	case BrokerConfigs:
@@ -89,8 +91,8 @@ func (e *evidence) unavailable(id RequestID) bool {
 		return slices.ContainsFunc(e.snap.Failures, func(f inspect.Failure) bool { return f.Request == api && f.Notice == notice })
 	}
 	switch id {
-	case Quorum:
-		return !e.snap.Quorum.IsKnown() && !failed(RequestOf(id).API, false)
+	case Quorum, MetadataLog: // with ZooKeeper there is neither
+		return !e.snap.Quorum.IsKnown() && !failed(RequestOf(Quorum).API, false)
 	case Reassignments: // before Kafka 2.4
 		return failed(RequestOf(id).API, true) && !e.answered(id)
 	case ListTransactions, DescribeTransactions, DescribeProducers: // before Kafka 3.0

@@ -130,9 +130,12 @@ func (g *Grant) Advice() string {
 }
 
 // OK reports whether every command that the cluster can serve works, be it without
-// what is beside its answer.
+// what is beside its answer, or takes an ACL that allows more than to look.
 func (r *Report) OK() bool {
-	return !slices.ContainsFunc(r.Commands, func(c CommandReport) bool { return c.Status != Works && c.Status != Unavailable })
+	return !slices.ContainsFunc(r.Commands, func(c CommandReport) bool {
+		s := statusOf(slices.DeleteFunc(slices.Clone(c.Parts), func(p PartReport) bool { return p.Guarded }))
+		return s != Works && s != Unavailable
+	})
 }
 
 // Grant is what is known of one of the table's ACLs.
@@ -170,22 +173,30 @@ func Judge(s *inspect.Snapshot) Report {
 }
 
 func (e *evidence) command(c Command) CommandReport {
-	out := CommandReport{Command: c.Path, Status: Works}
+	out := CommandReport{Command: c.Path}
+	for _, p := range c.Parts {
+		out.Parts = append(out.Parts, e.part(p))
+	}
+	out.Status = statusOf(out.Parts)
+	return out
+}
+
+// statusOf is what a command is by its parts.
+func statusOf(parts []PartReport) Status {
+	out := Works
 	worsen := func(s Status) {
-		if severity(s) > severity(out.Status) {
-			out.Status = s
+		if severity(s) > severity(out) {
+			out = s
 		}
 	}
-	for _, p := range c.Parts {
-		part := e.part(p)
-		switch {
-		case p.Beside, part.Status == Unavailable && p.Optional:
-		case part.Status == Refused && p.Optional:
+	for i := range parts {
+		switch p := &parts[i]; {
+		case p.Beside, p.Status == Unavailable && p.Optional:
+		case p.Status == Refused && (p.Optional || p.Guarded): // there is another way than what is guarded
 			worsen(Partly)
 		default:
-			worsen(part.Status)
+			worsen(p.Status)
 		}
-		out.Parts = append(out.Parts, part)
 	}
 	return out
 }

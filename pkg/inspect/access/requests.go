@@ -31,6 +31,7 @@ const (
 	DescribeTransactions  RequestID = "DescribeTransactions"
 	DescribeProducers     RequestID = "DescribeProducers"
 	DescribeACLs          RequestID = "DescribeAcls"
+	MetadataLog           RequestID = "Fetch of the metadata log"
 )
 
 // Need is an ACL that a request needs.
@@ -57,6 +58,7 @@ type Request struct {
 // The ACLs.
 var (
 	describeCluster = inspect.ACL{Operation: inspect.OpDescribe, Resource: inspect.ResourceCluster}
+	clusterAction   = inspect.ACL{Operation: inspect.OpClusterAction, Resource: inspect.ResourceCluster}
 	clusterConfigs  = inspect.ACL{Operation: inspect.OpDescribeConfigs, Resource: inspect.ResourceCluster}
 	describeTopic   = inspect.ACL{Operation: inspect.OpDescribe, Resource: inspect.ResourceTopic}
 	topicConfigs    = inspect.ACL{Operation: inspect.OpDescribeConfigs, Resource: inspect.ResourceTopic}
@@ -66,8 +68,8 @@ var (
 )
 
 // Requests are all that kafkaops sends. Source of each: the handler of that name
-// in Kafka's KafkaApis, and for quorum, reassignments and configs ControllerApis
-// and ConfigHelper; tried on Kafka 4.4.0 with its StandardAuthorizer.
+// in Kafka's KafkaApis, and for quorum, reassignments, configs and the metadata log
+// ControllerApis and ConfigHelper; tried on Kafka 4.4.0 with its StandardAuthorizer.
 func Requests() []Request {
 	need := func(acls ...inspect.ACL) []Need {
 		needs := make([]Need, len(acls))
@@ -97,6 +99,7 @@ func Requests() []Request {
 		{ID: DescribeTransactions, API: "DescribeTransactions", Needs: []Need{{ACL: describeTxnID}, silent(describeTopic)}, Lost: "since when and where they are open"},
 		{ID: DescribeProducers, API: "DescribeProducers", Needs: need(readTopic), Lost: "who holds the LSO, and so what hangs"},
 		{ID: DescribeACLs, API: "DescribeAcls", Needs: need(describeCluster), Lost: "whether the cluster has an authorizer"},
+		{ID: MetadataLog, API: "Fetch", Needs: need(clusterAction), Lost: "the ISR's history, and since when and why partitions are unhealthy; isr --follow and export compare looks then, which is a lower bound"},
 	}
 }
 
@@ -146,14 +149,17 @@ func Hint(acl inspect.ACL) string { return "grant " + acl.String() }
 
 // ACLs are all that the table names, in its order.
 func ACLs() []inspect.ACL {
-	return []inspect.ACL{describeCluster, clusterConfigs, describeTopic, topicConfigs, readTopic, describeGroup, describeTxnID}
+	return []inspect.ACL{describeCluster, clusterConfigs, describeTopic, topicConfigs, readTopic, describeGroup, describeTxnID, clusterAction}
 }
 
 // Caution is what an ACL allows beside what kafkaops needs it for, where that is
 // more than to look; else empty.
 func Caution(acl inspect.ACL) string {
-	if acl == readTopic {
+	switch acl {
+	case readTopic:
 		return "READ on a topic also lets its holder consume the records"
+	case clusterAction:
+		return "CLUSTER_ACTION on the cluster also lets its holder act as a broker: fetch every topic's records as a follower, change ISRs, read SCRAM secrets"
 	}
 	return ""
 }

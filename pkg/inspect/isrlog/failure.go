@@ -8,6 +8,8 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 )
 
+const otherCredentials = "If the controllers need other credentials, name them by --controller-config"
+
 // FailureOf says why the log cannot be had, by an error of [Log], and what to try.
 func FailureOf(err error) *inspect.Failure {
 	var ce *connect.Error
@@ -17,7 +19,12 @@ func FailureOf(err error) *inspect.Failure {
 		case inspect.PhaseDial:
 			f.Hint = "If the controllers have another address from here, name it by --controller"
 		case inspect.PhaseTLS, inspect.PhaseSASL:
-			f.Hint = "If the controllers need other credentials, name them by --controller-config"
+			f.Hint = otherCredentials
+		case inspect.PhaseRequest:
+			// So does a listener that wants its clients to authenticate.
+			if strings.HasPrefix(ce.Cause, "closed the connection on ") {
+				f.Hint = otherCredentials
+			}
 		}
 		return f
 	}

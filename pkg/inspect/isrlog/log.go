@@ -104,6 +104,14 @@ func (l *Log) Read(ctx context.Context, span Span, to Listener) error {
 	return err
 }
 
+// Try finds the active controller and asks it for no more than whether these credentials
+// may read its log. Errors are those of Read.
+func (l *Log) Try(ctx context.Context) error {
+	at := l.at
+	defer at.close()
+	return at.find(ctx)
+}
+
 func (r *logReading) tellWhere() {
 	r.evidence.Where = fmt.Sprintf("controller %d (%s)", r.at.id, r.at.addr)
 }

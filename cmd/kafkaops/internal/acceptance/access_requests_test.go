@@ -129,25 +129,36 @@ var realRequests = map[access.RequestID]func(*asker) string{
 		resp := send[*kmsg.DescribeACLsResponse](a, req)
 		return a.judge(len(resp.Resources) > 0, resp.ErrorCode)
 	},
+	access.MetadataLog: func(a *asker) string {
+		p := kmsg.NewFetchRequestTopicPartition()
+		p.PartitionMaxBytes, p.CurrentLeaderEpoch = 1, -1
+		topic := kmsg.NewFetchRequestTopic()
+		topic.Topic, topic.TopicID, topic.Partitions = "__cluster_metadata", [16]byte{15: 1}, append(topic.Partitions, p)
+		req := kmsg.NewPtrFetchRequest()
+		req.ReplicaID, req.ReplicaState.ID, req.MaxBytes, req.SessionEpoch = -1, -1, 1, -1
+		req.Topics = append(req.Topics, topic)
+		resp := send[*kmsg.FetchResponse](&asker{t: a.t, client: a.controller}, req)
+		return a.judge(len(resp.Topics) == 1, resp.ErrorCode)
+	},
 }
 
-// asker sends requests to the one broker as somebody.
+// asker sends requests to the one broker, or the one controller, as somebody.
 type asker struct {
-	t      *testing.T
-	client *kgo.Client
+	t                  *testing.T
+	client, controller *kgo.Client
 }
 
 func newAsker(t *testing.T, c *kafkatest.Cluster, user string) *asker {
 	t.Helper()
-	client, err := kgo.NewClient(
-		kgo.SeedBrokers(c.ListenerAddr(1, accessListener)),
-		kgo.SASL(plain.Auth{User: user, Pass: accessPassword}.AsMechanism()),
-	)
-	if err != nil {
-		t.Fatal(err)
+	to := func(addr string) *kgo.Client {
+		client, err := kgo.NewClient(kgo.SeedBrokers(addr), kgo.SASL(plain.Auth{User: user, Pass: accessPassword}.AsMechanism()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(client.Close)
+		return client
 	}
-	t.Cleanup(client.Close)
-	return &asker{t, client}
+	return &asker{t, to(c.ListenerAddr(1, accessListener)), to(c.ControllerAddr())}
 }
 
 func send[R kmsg.Response](a *asker, req kmsg.Request) R {

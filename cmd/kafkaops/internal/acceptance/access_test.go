@@ -54,6 +54,12 @@ const (
 // readTopics is what describe transactions works without, as far as it goes.
 var readTopics = inspect.ACL{Operation: inspect.OpRead, Resource: inspect.ResourceTopic}
 
+// clusterAction is what isr has no history without.
+var clusterAction = inspect.ACL{Operation: inspect.OpClusterAction, Resource: inspect.ResourceCluster}
+
+// nodeUser is who brokers are to controllers.
+const nodeUser = "node"
+
 // TestAccess tries credentials of every kind on a Kafka with its
 // StandardAuthorizer.
 func TestAccess(t *testing.T) {
@@ -66,9 +72,14 @@ func TestAccess(t *testing.T) {
 			passwords["implied-"+implies] = accessPassword
 		}
 	}
+	users := maps.Clone(passwords)
+	users[nodeUser] = accessPassword
 	c := kafkatest.Start(t, kafkatest.Options{
-		Engine: engine.FromEnv(), Authorizer: true, Listeners: map[string]string{accessListener: "SASL_PLAINTEXT"},
-		Security: map[string]kafkatest.ListenerSecurity{accessListener: {Mechanisms: []string{kafkatest.Plain}, Users: passwords}},
+		Engine: engine.FromEnv(), Authorizer: true, Listeners: map[string]string{accessListener: "SASL_PLAINTEXT"}, ControllerProtocol: "SASL_PLAINTEXT",
+		Security: map[string]kafkatest.ListenerSecurity{
+			accessListener:               {Mechanisms: []string{kafkatest.Plain}, Users: passwords},
+			kafkatest.ControllerListener: {Mechanisms: []string{kafkatest.Plain}, Users: users, Node: nodeUser},
+		},
 	})
 	accessWorld(t, c)
 	for user, without := range accessUsers {
@@ -79,6 +90,7 @@ func TestAccess(t *testing.T) {
 	t.Run("commands", func(t *testing.T) { accessCommands(t, c) })
 	t.Run("hidden", func(t *testing.T) { accessHidden(t, c) })
 	t.Run("denied", func(t *testing.T) { accessDenied(t, c) })
+	t.Run("controllers", func(t *testing.T) { accessControllers(t, c) })
 	t.Run("README", func(t *testing.T) { accessREADME(t, c) })
 }
 
@@ -91,7 +103,7 @@ func TestAccessWithoutAuthorizer(t *testing.T) {
 			t.Errorf("%+v", item)
 		}
 	}
-	if r := screen(c, "check access").want(t, 0); !strings.Contains(r.stdout, "no authorizer") || !strings.Contains(r.stdout, "13 of 13 commands work") {
+	if r := screen(c, "check access").want(t, 0); !strings.Contains(r.stdout, "no authorizer") || !strings.Contains(r.stdout, "15 of 15 commands work") {
 		t.Errorf("%v", r)
 	}
 }
@@ -149,6 +161,7 @@ func allow(t *testing.T, c *kafkatest.Cluster, user string, without []inspect.AC
 	}
 	operations := map[inspect.Operation]kmsg.ACLOperation{
 		inspect.OpRead: kmsg.ACLOperationRead, inspect.OpDescribe: kmsg.ACLOperationDescribe, inspect.OpDescribeConfigs: kmsg.ACLOperationDescribeConfigs,
+		inspect.OpClusterAction: kmsg.ACLOperationClusterAction,
 	}
 	var acls []kafkatest.ACL
 	for _, acl := range access.ACLs() {
@@ -220,8 +233,11 @@ func accessCommands(t *testing.T, c *kafkatest.Cluster) {
 		t.Run(user, func(t *testing.T) {
 			without := accessUsers[user]
 			exit := 3
-			if len(without) == 0 || slices.Equal(without, []inspect.ACL{readTopics}) {
+			if len(without) == 0 || slices.Equal(without, []inspect.ACL{readTopics}) || slices.Equal(without, []inspect.ACL{clusterAction}) {
 				exit = 0
+			}
+			if user == "nothing" { // who is not told where the controllers are cannot ask them
+				without = slices.DeleteFunc(slices.Clone(without), func(acl inspect.ACL) bool { return acl == clusterAction })
 			}
 			items := accessItems(t, as(t, c, user, "check access -o json"), exit)
 			equal(t, "missing", missingIn(items...), slices.SortedFunc(slices.Values(without), compareACLs))
@@ -239,7 +255,7 @@ func accessCommands(t *testing.T, c *kafkatest.Cluster) {
 				case item.Status == access.Unknown, item.Status == access.Unavailable:
 					t.Errorf("%s is %s", item.Command, item.Status)
 				case !complete:
-					told := slices.ContainsFunc(missingIn(*item), func(acl inspect.ACL) bool { return strings.Contains(r.stderr, access.Hint(acl)) })
+					told := slices.ContainsFunc(missingIn(*item), func(acl inspect.ACL) bool { return strings.Contains(r.stderr, acl.String()) })
 					if !told {
 						t.Errorf("%s lacks %v and stderr names none: %v", item.Command, missingIn(*item), r)
 					}
@@ -297,6 +313,43 @@ func accessHidden(t *testing.T, c *kafkatest.Cluster) {
 		paste(t, c, command)
 	}
 	accessItems(t, eventually(t, c, onlyOrders), 0)
+}
+
+// accessControllers: a client without CLUSTER_ACTION is told so in a line, and what that
+// permits; one whom the controllers do not know, that they want other credentials. Both
+// follow by looks.
+func accessControllers(t *testing.T, c *kafkatest.Cluster) {
+	lines := func(r *result, parts ...string) {
+		t.Helper()
+		line := strings.TrimSuffix(r.stderr, "\n")
+		for _, part := range parts {
+			if !strings.Contains(line, part) {
+				t.Errorf("no %q: %v", part, r)
+			}
+		}
+		if strings.Count(line, "\n") > 0 {
+			t.Errorf("more than a line: %v", r)
+		}
+	}
+	const refused = "no-cluster-cluster_action"
+	lines(as(t, c, refused, "isr -o json").want(t, 1), c.ControllerAddr(), "refuses Fetch: the metadata log needs CLUSTER_ACTION on the cluster, which also lets its holder act as a broker",
+		"there is no history: --follow compares looks")
+	text := as(t, c, refused, "check access").want(t, 0).stdout
+	if above, below, apart := strings.Cut(text, "CLUSTER_ACTION on the cluster also lets its holder act as a broker"); !apart ||
+		strings.Contains(above, "--operation ClusterAction") || !strings.Contains(below, "--operation ClusterAction --cluster") || !strings.Contains(above, "OK ") {
+		t.Errorf("CLUSTER_ACTION is not under its warning:\n%s", text)
+	}
+	// Over the brokers' plain listener, to controllers that want a password.
+	plain := func(words string) *result { return kafkaops(c, words+" --timeout 30s -b "+c.BrokerAddr(1)) }
+	other := []string{c.ControllerAddr(), "If the controllers need other credentials, name them by --controller-config"}
+	lines(plain("isr -o json").want(t, 1), other...)
+	r := plain("check access -o json")
+	lines(r, append(other, "isr has no history")...)
+	for _, item := range accessItems(t, r, 0) {
+		if want := map[bool]access.Status{true: access.Unknown, false: access.Works}[strings.HasPrefix(item.Command, "isr")]; item.Status != want {
+			t.Errorf("%s is %s, want %s", item.Command, item.Status, want)
+		}
+	}
 }
 
 // accessDenied: a rule for all names does not tell that no other one denies some.
@@ -393,8 +446,8 @@ func accessREADME(t *testing.T, c *kafkatest.Cluster) {
 			blocks = append(blocks, strings.Split(strings.TrimSuffix(block, "\n"), "\n"))
 		}
 	}
-	if len(blocks) != 3 {
-		t.Fatalf("the README has %d blocks of kafka-acls.sh, want: all but READ; READ; one team's", len(blocks))
+	if len(blocks) != 4 {
+		t.Fatalf("the README has %d blocks of kafka-acls.sh, want: all but READ; READ; CLUSTER_ACTION; one team's", len(blocks))
 	}
 	complete := func(user string, incomplete ...string) {
 		t.Helper()
@@ -428,18 +481,21 @@ func accessREADME(t *testing.T, c *kafkatest.Cluster) {
 		}
 	}
 	all(blocks[0])
-	awaitMissing(monitor, "", readTopics)
-	complete(monitor, "describe transactions")
+	awaitMissing(monitor, "", clusterAction, readTopics)
+	complete(monitor, "describe transactions", "isr", "isr summary")
 	accessItems(t, as(t, c, monitor, "check access -o json"), 0)
 	all(blocks[1])
+	awaitMissing(monitor, "", clusterAction)
+	complete(monitor, "isr", "isr summary")
+	all(blocks[2])
 	awaitMissing(monitor, "")
 	complete(monitor)
 
 	c.CreateTopic(t, "team-clicks", c.Spread(1, 1), nil)
-	all(blocks[2])
-	awaitMissing(prefixed, "--topic team-* --group team-* --transactional-id team-*", readTopics)
+	all(blocks[3])
+	awaitMissing(prefixed, "--topic team-* --group team-* --transactional-id team-*", clusterAction, readTopics)
 	accessItems(t, as(t, c, prefixed, "check access -o json --topic team-* --group team-* --transactional-id team-*"), 0)
-	awaitMissing(prefixed, "--topic team-none --group team-none --transactional-id team-none", readTopics)
+	awaitMissing(prefixed, "--topic team-none --group team-none --transactional-id team-none", clusterAction, readTopics)
 	for _, item := range accessItems(t, as(t, c, prefixed, "check access -o json --topic payments --group pay-* --transactional-id pay"), 3) {
 		for _, p := range item.Parts {
 			for _, n := range p.Needs {
@@ -449,7 +505,7 @@ func accessREADME(t *testing.T, c *kafkatest.Cluster) {
 			}
 		}
 	}
-	awaitMissing(prefixed, "--topic team-clicks --group team-a --transactional-id team-b", readTopics)
+	awaitMissing(prefixed, "--topic team-clicks --group team-a --transactional-id team-b", clusterAction, readTopics)
 	if items := accessItems(t, as(t, c, prefixed, "check access -o json"), 3); items[0].Status != access.Partly {
 		t.Errorf("all topics are described by who may describe a team's: %+v", items[0])
 	}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -9,6 +10,7 @@ import (
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/access"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 	"github.com/spf13/cobra"
 )
@@ -42,8 +44,11 @@ that has logs, and of every group. Name topics, groups and transactional ids, or
 they begin with ('team-*'), to ask about these alone, be they there or not: then no
 more is proposed than to grant these.
 
-READ, which also lets its holder consume, is proposed apart from the rest, and every
-command works without it. Where the connection needs a --command-config, so does
+READ, which also lets its holder consume, is proposed apart from the rest, and so is
+CLUSTER_ACTION, which lets its holder act as a broker: a monitor can do without either,
+and to lack them is no reason for exit code 3. Without CLUSTER_ACTION, or where no
+controller can be reached, isr has no history, and isr --follow and export compare
+looks at the metadata. Where the connection needs a --command-config, so does
 kafka-acls.sh: put that of who may change ACLs in place of admin.properties.
 
 Exit codes: 0 all commands work; 3 something is missing; 1 could not ask.`,
@@ -103,6 +108,10 @@ func (o *accessOptions) run(ctx context.Context, env Env) error {
 		if err != nil {
 			return err
 		}
+		s.tryLog(ctx, snap)
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		report := access.Judge(snap)
 		// What was refused is the answer here, and no failure to get one.
 		snap.Failures = slices.DeleteFunc(snap.Failures, func(f inspect.Failure) bool { return f.Missing != inspect.ACL{} })
@@ -119,6 +128,32 @@ func (o *accessOptions) run(ctx context.Context, env Env) error {
 		}
 		return outcome(snap, report.OK())
 	})
+}
+
+// tryLog asks the active controller for its log, the history of the ISR, which a broker
+// cannot tell of. What stands in the way beside an ACL is a line, and no failure: a
+// closed controller is nothing that credentials could change.
+func (s *session) tryLog(ctx context.Context, snap *inspect.Snapshot) {
+	at, ok := s.controllersOf(snap)
+	if !ok {
+		return // of the quorum another line tells
+	}
+	bounded, cancel := context.WithTimeout(ctx, s.opts.timeout/3)
+	defer cancel()
+	err := isrlog.NewLog(s.target.brokers, &at, s.opts.timeout).Try(bounded)
+	var refused *isrlog.RefusedError
+	switch {
+	case errors.As(err, &refused):
+		snap.Failures = append(snap.Failures, inspect.Failure{Address: refused.Address, Request: refused.Request, Phase: inspect.PhaseRequest, Missing: refused.Missing})
+	case err != nil:
+		f := *isrlog.FailureOf(err)
+		f.Notice, f.Lost = true, "isr has no history, and export compares looks"
+		snap.Failures = append(snap.Failures, f)
+	default:
+		granted := snap.Access.Or(inspect.Access{})
+		granted.MetadataLog = true
+		snap.Access = inspect.Known(granted)
+	}
 }
 
 // tellUnmatchedGroups is about globs: of a name, whether it may be described is

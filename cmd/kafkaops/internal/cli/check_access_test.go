@@ -45,7 +45,7 @@ func TestAccessTable(t *testing.T) {
 		inTable[c.Path] = c
 	}
 	all := map[access.RequestID]bool{}
-	for _, command := range append(asking(t), serving(t)...) {
+	for _, command := range slices.Concat(asking(t), serving(t), []string{"isr", "isr summary"}) {
 		if command == "check access" {
 			continue
 		}
@@ -55,10 +55,16 @@ func TestAccessTable(t *testing.T) {
 			t.Errorf("kafkaops %s is not in access.Commands", command)
 			continue
 		}
+		if row.Path == "isr" || row.Path == "isr summary" {
+			continue // fakes have no log; the real ones' tests read it
+		}
 		want := map[access.RequestID]bool{}
 		flags := ""
 		for _, p := range row.Parts {
 			for _, id := range p.Requests {
+				if id == access.MetadataLog { // which controllers are asked for
+					continue
+				}
 				if id == access.Brokers {
 					id = access.Metadata
 				}
@@ -229,6 +235,19 @@ func TestCheckAccess(t *testing.T) {
 			c := accessCluster(t, tt.change)
 			r := ask(t, c, "check access -o json "+tt.flags)
 			statuses, missing := accessOf(t, r)
+			wantISR := access.Unknown // fakes have no controllers that could be asked for their log
+			switch tt.name {
+			case "quorum":
+				wantISR = access.Partly
+			case "ZooKeeper":
+				wantISR = access.Unavailable
+			}
+			for _, command := range []string{"isr", "isr summary"} {
+				if got := statuses[command]; got != wantISR {
+					t.Errorf("%s is %s, want %s", command, got, wantISR)
+				}
+				delete(statuses, command)
+			}
 			maps.DeleteFunc(statuses, func(_ string, s access.Status) bool { return s == access.Works })
 			if tt.statuses == nil {
 				tt.statuses = map[string]access.Status{}

@@ -33,6 +33,8 @@ type AccessPartItem struct {
 	Optional bool `json:"optional"`
 	// Beside: it is optional, and the command's status is without it.
 	Beside bool `json:"beside"`
+	// Guarded: what it needs allows more than to look, and to lack it is no fault.
+	Guarded bool `json:"guarded"`
 	// Flag is the flag that asks for the part; null for one that is always there.
 	Flag inspect.Opt[string] `json:"flag"`
 	// Requests are Kafka's names of the APIs that are sent for it.
@@ -106,7 +108,7 @@ func AccessItems(r *access.Report, who Credentials) []AccessItem {
 
 func accessPart(r *access.Report, p *access.PartReport, who Credentials) AccessPartItem {
 	item := AccessPartItem{
-		Part: p.Name, Status: p.Status, Optional: p.Optional, Beside: p.Beside, Requests: []string{}, Needs: []AccessNeedItem{}, Lost: list(p.Lost),
+		Part: p.Name, Status: p.Status, Optional: p.Optional, Beside: p.Beside, Guarded: p.Guarded, Requests: []string{}, Needs: []AccessNeedItem{}, Lost: list(p.Lost),
 	}
 	if p.Flag != "" {
 		item.Flag = inspect.Known(p.Flag)

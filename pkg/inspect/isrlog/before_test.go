@@ -38,7 +38,7 @@ func TestBefore(t *testing.T) {
 
 		small := usual
 		if seed%2 == 0 { // so that there is something that is not near
-			small = reach{near: 1 + inspect.Offset(rnd.Int64N(20)), least: 5, most: 50, before: 3, behind: inspect.Offset(rnd.Int64N(60)), spots: 150, whole: true}
+			small = reach{near: 1 + inspect.Offset(rnd.Int64N(20)), least: 5, most: 50, before: 3, behind: inspect.Offset(rnd.Int64N(60)), spots: 150, skew: clockSkew, whole: true}
 		}
 		f := startController(t, 100, s.w)
 		f.newest = snapshotID{inspect.Offset(newestAt), 1}

@@ -104,7 +104,7 @@ func (r *logReading) place(ctx context.Context, log *fetched, newest snapshotID)
 		since, after = p.Time, p.Offset
 	}
 	if !since.IsZero() {
-		from := since.Add(-clockSkew)
+		from := since.Add(-r.reach.skew)
 		place, err := r.search(ctx, first, log.hw, from)
 		if err != nil {
 			return err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/kafkaops/kafkaops/internal/kraft"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -44,13 +45,15 @@ type reach struct {
 	// before and behind is what is looked at about a broker's start: what clears up behind
 	// its last life, and what it catches up with. spots bounds all of it.
 	before, behind, spots inspect.Offset
+	// skew is by how much a span's beginning is looked for too early.
+	skew time.Duration
 	// whole: what is not found so is looked for up to the log's start.
 	whole bool
 }
 
 // usual keeps all that is tried before the log is read to its start below 1.5 MB of no-op
 // records, of 72 bytes. Near is the last 50 minutes of an idle log.
-var usual = reach{near: 6000, least: 3000, most: 200_000, before: 100, behind: 1500, spots: 8000, whole: true}
+var usual = reach{near: 6000, least: 3000, most: 200_000, before: 100, behind: 1500, spots: 8000, skew: clockSkew, whole: true}
 
 // find returns false where it cannot be found.
 func (l *lookBack) find(ctx context.Context) (bool, error) {

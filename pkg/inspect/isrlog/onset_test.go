@@ -126,9 +126,9 @@ func TestOnsetsBefore(t *testing.T) {
 		partition t/5 replicas=1,2,3 isr=1,2,3 leader=1
 		topic w
 		partition w/0 replicas=1,2 isr=1,2 leader=1`)
-	const taken = 400_000
+	const taken = 130_000
 	happens := map[int64]string{ // by how many records before the snapshot
-		300_000: "change t/2 isr=1,3",                    // two days
+		125_000: "change t/2 isr=1,3",                    // seventeen hours
 		29_000:  "change t/3 isr=1,3",                    // four hours, and again
 		21_600:  "change t/1 isr=1,3\nbroker 2 fenced=1", // three hours
 		10_800:  "topic u\npartition u/0 replicas=1,2 isr=1 leader=1",

@@ -46,9 +46,11 @@ type lookWriter struct {
 }
 
 // AppendLook adds a look at the cluster: what [looks.Encoder] keeps of it. It is written
-// with those around it, every 10 s of their time, and by Close. Looks and events do not
-// wait for each other, but one goroutine at a time may use the Writer.
+// with those around it, every 10 s of their time, and by Close, or soon after where a
+// commit of events is under way.
 func (w *Writer) AppendLook(s *inspect.Snapshot) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.failed != nil {
 		return w.failed
 	}

@@ -2,10 +2,12 @@ package recording
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -243,5 +245,46 @@ func TestLooksBesideEvents(t *testing.T) {
 	}
 	if got := len(readLooks(t, name, time.Time{}, time.Time{})); got != looks || r.Len() != events || len(r.Damages()) > 0 {
 		t.Errorf("%d looks of %d, %d events of %d, %d damages", got, looks, r.Len(), events, len(r.Damages()))
+	}
+}
+
+// TestTwoGoroutines: who looks and who follows the log need not know of each other.
+func TestTwoGoroutines(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "r")
+	w, err := Open(name, "c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n = 50
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		ls := newLookSeries(3, 1)
+		for range n {
+			if err := w.AppendLook(ls.next(4*time.Second, 10)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Go(func() {
+		at := time.UnixMilli(1_700_000_000_000).UTC()
+		for i := range inspect.Offset(n) {
+			c := Coverage{Source: inspect.SourceMetadataLog, From: inspect.Known(i), To: inspect.Known(i + 1), Since: at, Until: at}
+			err := errors.Join(w.Append(inspect.IsrEvent{Time: at, Topic: "t", Type: inspect.IsrShrink}), w.Commit(c))
+			if err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	wg.Wait()
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(readLooks(t, name, time.Time{}, time.Time{})); got != n || r.Len() != n {
+		t.Errorf("%d looks and %d events, want %d of each", got, r.Len(), n)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -23,8 +24,10 @@ const commitEvery = time.Minute
 // is damaged.
 const headEvery = 1 << 20
 
-// Writer appends to a recording. It is for one goroutine.
+// Writer appends to a recording. What appends events and commits them, and what appends
+// looks, may be two goroutines.
 type Writer struct {
+	mu   sync.Mutex
 	f    *os.File
 	name string
 	// last is what was written last, lastLog the last of a log, and later what has not
@@ -116,15 +119,30 @@ func (w *Writer) Name() string { return w.name }
 // Cut is how many bytes Open cut off behind the last commit.
 func (w *Writer) Cut() int64 { return w.cut }
 
+// Size is how many bytes the file has.
+func (w *Writer) Size() int64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.end
+}
+
 // Damages are where the file was found damaged, up to 1000 of them.
 func (w *Writer) Damages() []Damage { return w.damages }
 
 // Resume is the coverage of the log that a reader goes on from, at its To; false for
 // none.
-func (w *Writer) Resume() (Coverage, bool) { return known(w.lastLog) }
+func (w *Writer) Resume() (Coverage, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return known(w.lastLog)
+}
 
 // Last is the coverage that was committed last, of the log or of looks; false for none.
-func (w *Writer) Last() (Coverage, bool) { return known(w.newest()) }
+func (w *Writer) Last() (Coverage, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return known(w.newest())
+}
 
 func known(c *Coverage) (Coverage, bool) {
 	if c == nil {
@@ -142,6 +160,8 @@ func (w *Writer) newest() *Coverage {
 
 // Append adds an event to the next commit. The file has it once that is done.
 func (w *Writer) Append(e inspect.IsrEvent) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.failed != nil {
 		return w.failed
 	}
@@ -174,6 +194,8 @@ func (w *Writer) hasOpen() bool { return w.events > 0 }
 // once. Where nothing was appended it is written once a minute of c's time, and by
 // Close.
 func (w *Writer) Commit(c Coverage) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.failed != nil {
 		return w.failed
 	}
@@ -297,6 +319,12 @@ func (w *Writer) fail(err error) error {
 
 // Discard takes back what was appended since the last commit.
 func (w *Writer) Discard() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.discard()
+}
+
+func (w *Writer) discard() error {
 	if w.failed != nil {
 		return w.failed
 	}
@@ -313,7 +341,9 @@ func (w *Writer) Discard() error {
 // Close takes back what was not committed, writes how far it is covered and what was
 // looked at, and gives the file free.
 func (w *Writer) Close() error {
-	err := w.Discard()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	err := w.discard()
 	if err == nil && w.later != nil {
 		err = w.commitLater()
 	}

@@ -86,23 +86,25 @@ type keeping struct {
 
 // tell says where the recording goes on.
 func (k *keeping) tell() {
-	say := func(format string, args ...any) {
-		fmt.Fprintf(k.env.Terminal.Err, "kafkaops: "+k.w.Name()+": "+format+"\n", args...)
+	tellResumed(k.w, func(format string, args ...any) { fmt.Fprintf(k.env.Terminal.Err, "kafkaops: "+format+"\n", args...) })
+}
+
+// tellResumed says where a recording goes on, and what it has lost.
+func tellResumed(w *recording.Writer, say func(format string, args ...any)) {
+	if n := w.Cut(); n > 0 {
+		say("%s: cut off %d bytes at its end, of a commit that its last writer did not finish", w.Name(), n)
 	}
-	if n := k.w.Cut(); n > 0 {
-		say("cut off %d bytes at its end, of a commit that its last writer did not finish", n)
+	for _, d := range w.Damages() {
+		say("%s: %d bytes at %d are damaged: what they held is a gap", w.Name(), d.Bytes, d.At)
 	}
-	for _, d := range k.w.Damages() {
-		say("%d bytes at %d are damaged: what they held is a gap", d.Bytes, d.At)
-	}
-	last, ok := k.w.Last()
+	last, ok := w.Last()
 	switch to, known := last.To.Get(); {
 	case known:
-		say("goes on from offset %d (%s)", to, last.Until.UTC().Format(time.RFC3339))
+		say("%s: goes on from offset %d (%s)", w.Name(), to, last.Until.UTC().Format(time.RFC3339))
 	case ok:
-		say("goes on; it was last written at %s", last.Until.UTC().Format(time.RFC3339))
+		say("%s: goes on; it was last written at %s", w.Name(), last.Until.UTC().Format(time.RFC3339))
 	default:
-		say("is new")
+		say("%s: is new", w.Name())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -52,11 +53,11 @@ func Main(args []string, env Env) int {
 }
 
 // graceOf is how long a command may take to end once it was told to. One that runs a
-// cluster has logs to close.
+// cluster, or that records, has files to close.
 func graceOf(args []string) time.Duration {
-	const usual, withCluster = time.Second, 15 * time.Second
-	if len(args) > 0 && (args[0] == "cluster" || args[0] == "demo") {
-		return withCluster
+	const usual, withFiles = time.Second, 15 * time.Second
+	if len(args) > 0 && slices.Contains([]string{"cluster", "demo", "record"}, args[0]) {
+		return withFiles
 	}
 	return usual
 }
@@ -101,7 +102,7 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 		"{{if and .HasAvailableSubCommands (eq .Use .Name)}}\n  {{.CommandPath}} [command]{{end}}", 1))
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
-		newDescribeCmd(env), newLagCmd(env), newIsrCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env),
+		newDescribeCmd(env), newLagCmd(env), newIsrCmd(env), newRecordCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env),
 		newClusterCmd(env), newDemoCmd(env), newVersionCmd(env),
 	)
 	addBuiltins(root)

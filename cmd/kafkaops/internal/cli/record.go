@@ -1,0 +1,351 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/looks"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+// What record asks for at each look, and what it asks for every seldomEvery.
+const (
+	recordOften  = inspect.PartOffsets | inspect.PartReachable | inspect.PartFenced | inspect.PartELR
+	recordSeldom = inspect.PartLogDirs | inspect.PartConfigs | inspect.PartFeatures | inspect.PartQuorum | inspect.PartGroups
+	seldomEvery  = 30 * time.Second
+
+	// forEver is how long record goes on without --for.
+	forEver = 100 * 365 * 24 * time.Hour
+)
+
+// recordOptions are the flags of record.
+type recordOptions struct {
+	targetOptions
+	viewOptions
+	timeout, interval, lasts time.Duration
+	topics                   []string
+	excludeInternal          bool
+}
+
+func newRecordCmd(env Env) *cobra.Command {
+	var o recordOptions
+	cmd := &cobra.Command{
+		Use:   "record FILE [TOPIC…]",
+		Short: "Keep what the cluster did, for later questions",
+		Long: `Looks at the cluster every --interval and keeps in FILE what it saw: the log end
+offset of every replica and the high watermark of every partition, ISRs, who answers and
+how fast; every 30 s configs, log directories, the quorum, and what groups have committed;
+and beside that every change of an ISR with its cause, as isr --follow --store does. It
+ends after --for, or when it is interrupted.
+
+FILE is written every ten seconds: a crash costs no more than that. Started again,
+record goes on with it, and the time between is a gap. A day of 1,000 busy partitions
+takes about 110 MiB, of idle ones 3. FILE belongs to one cluster, and has one writer;
+isr --store FILE reads its events.
+
+A TOPIC with any of *?[ is a glob; quote it from the shell. All topics are recorded
+where none is named.`,
+		Example: `  kafkaops record prod.rec --for 24h -b kafka-1:9092
+  kafkaops record orders.rec 'orders-*' --interval 1s -b kafka-1:9092`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return usagef("record needs a FILE to write to")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return o.run(cmd.Context(), env, args[0], args[1:])
+		},
+	}
+	o.targetOptions.register(cmd, env)
+	o.viewOptions.register(cmd)
+	f := cmd.Flags()
+	f.DurationVar(&o.lasts, "for", 0, "end after this `duration`, such as 90m or 24h; 0 until interrupted")
+	f.DurationVar(&o.interval, "interval", defaultInterval, "time between looks")
+	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one look; one request gets a third of it")
+	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
+	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	o.completeTopics(cmd, env, &o.topics)
+	return cmd
+}
+
+// recordRun is one record.
+type recordRun struct {
+	opts   *recordOptions
+	env    Env
+	view   render.View
+	target *target
+	filter topicFilter
+	source *source.Source
+	w      *recording.Writer
+	carry  looks.Carrier
+	// seldomAt is when a look last asked for all.
+	seldomAt time.Time
+	// last is the newest look, and taken holds it for who compares looks.
+	last  *inspect.Snapshot
+	taken chan *inspect.Snapshot
+	done  render.RecordingItem
+	// events are those that were written, by another goroutine.
+	events atomic.Int64
+	// troubles are what the last look lacked: each is told when it comes.
+	troubles []string
+	notes    lineWriter
+}
+
+func (o *recordOptions) run(ctx context.Context, env Env, file string, topics []string) error {
+	r := &recordRun{opts: o, env: env, taken: make(chan *inspect.Snapshot, 1)}
+	if err := r.open(file, topics); err != nil {
+		return err
+	}
+	first, err := r.take(ctx)
+	if err != nil {
+		return r.target.explain(err)
+	}
+	if r.w, err = recording.Open(file, first.ClusterID.Or("")); err != nil {
+		return err
+	}
+	r.done.File = file
+	tellResumed(r.w, r.notes.say)
+	ended := r.record(ctx, first)
+	if err := r.w.Close(); err != nil && ended == nil {
+		ended = err
+	}
+	r.done.Bytes, r.done.Events = r.w.Size(), r.events.Load()
+	if err := render.Recorded(env.Terminal.Out, r.view, r.summed(), &r.done); err != nil {
+		return err
+	}
+	switch {
+	case ended != nil:
+		return ended
+	case ctx.Err() != nil:
+		return ctx.Err()
+	}
+	return outcome(r.summed(), true)
+}
+
+// summed is what all looks lacked, in a line.
+func (r *recordRun) summed() *inspect.Snapshot {
+	s := &inspect.Snapshot{ClusterID: r.last.ClusterID, Controller: r.last.Controller, TakenAt: r.last.TakenAt}
+	if n := r.done.Missed + r.done.Partial; n > 0 {
+		s.Failures = []inspect.Failure{{Phase: inspect.PhaseRequest, Error: fmt.Sprintf("%d of %d looks were not answered in full", n, r.done.Looks+r.done.Missed)}}
+	}
+	return s
+}
+
+// open checks the options.
+func (r *recordRun) open(file string, topics []string) (err error) {
+	o := r.opts
+	switch {
+	case file == "":
+		return usagef("record \"\": name a file")
+	case o.lasts < 0:
+		return usagef("--for %s is negative", o.lasts)
+	case o.interval < minInterval:
+		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
+	}
+	if r.view, err = o.view(r.env.Terminal); err != nil {
+		return err
+	}
+	r.view.Width = r.env.Terminal.Width
+	r.notes.out, r.notes.hold = r.env.Terminal.Err, r.view.Terminal
+	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
+		return err
+	}
+	if r.filter, err = newTopicFilter(append(topics, o.topics...), o.excludeInternal); err != nil {
+		return err
+	}
+	if r.target, err = o.resolve(r.env); err != nil {
+		return err
+	}
+	r.target.tellWarnings(r.env)
+	r.source = source.New(r.target.brokers, o.timeout, r.target.options()...)
+	return nil
+}
+
+// take takes a look, whole at times.
+func (r *recordRun) take(ctx context.Context) (*inspect.Snapshot, error) {
+	q := r.filter.query()
+	q.Parts, q.NoMinISR = recordOften, true
+	now := time.Now()
+	if now.Sub(r.seldomAt) >= seldomEvery {
+		q.Parts, q.NoMinISR = recordOften|recordSeldom, false
+	}
+	s, err := r.source.Snapshot(ctx, q)
+	if err == nil && q.Parts.Has(recordSeldom) {
+		r.seldomAt = now
+	}
+	return s, err
+}
+
+// record goes on until the time is over, it is interrupted, or the file cannot be written.
+func (r *recordRun) record(ctx context.Context, first *inspect.Snapshot) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	until := time.Now().Add(cmp.Or(r.opts.lasts, forEver))
+	if r.view.Terminal {
+		defer r.env.Terminal.BeginWatch()()
+	}
+	var following sync.WaitGroup
+	defer following.Wait()
+	defer cancel(nil)
+	following.Go(func() {
+		if err := r.follow(ctx, first.TakenAt); err != nil {
+			cancel(err)
+		}
+	})
+	s, err := first, error(nil)
+	for next := time.Now(); ; {
+		if err := r.keep(s, err); err != nil {
+			return err
+		}
+		if err := r.show(); err != nil {
+			return err
+		}
+		if next = next.Add(r.opts.interval); next.Before(time.Now()) {
+			next = time.Now() // a look took longer: none is made up for
+		}
+		if next.After(until) {
+			_ = sleep(ctx, time.Until(until))
+			return ended(ctx)
+		}
+		if sleep(ctx, time.Until(next)) != nil {
+			return ended(ctx)
+		}
+		s, err = r.take(ctx)
+		if ctx.Err() != nil {
+			return ended(ctx)
+		}
+	}
+}
+
+// ended is why a context has, unless that was to be.
+func ended(ctx context.Context) error {
+	if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) {
+		return cause
+	}
+	return nil
+}
+
+// keep writes a look.
+func (r *recordRun) keep(s *inspect.Snapshot, failed error) error {
+	if failed != nil {
+		r.done.Missed++
+		r.trouble([]string{r.target.explain(failed).Error()})
+		return nil
+	}
+	var lines []string
+	for _, f := range s.Failures {
+		lines = append(lines, render.FailureLine(f))
+	}
+	r.trouble(lines)
+	r.carry.Carry(s)
+	if err := r.w.AppendLook(s); err != nil {
+		return err
+	}
+	r.last = s
+	at := inspect.Known(render.Time{Time: s.TakenAt})
+	if !r.done.Since.IsKnown() {
+		r.done.Since = at
+	}
+	r.done.Until = at
+	r.done.Looks++
+	if !s.Complete() {
+		r.done.Partial++
+	}
+	r.done.Partitions = 0
+	for range s.Partitions {
+		r.done.Partitions++
+	}
+	select { // nobody compares looks where the log can be had
+	case <-r.taken:
+	default:
+	}
+	r.taken <- s
+	return nil
+}
+
+// trouble tells what is wrong that was not so at the look before.
+func (r *recordRun) trouble(lines []string) {
+	if !r.view.Terminal {
+		for _, line := range lines {
+			if !slices.Contains(r.troubles, line) {
+				r.notes.say("%s", line)
+			}
+		}
+		if len(lines) == 0 && len(r.troubles) > 0 {
+			r.notes.say("%s: all that is asked is answered again", time.Now().UTC().Format(time.RFC3339))
+		}
+	}
+	r.troubles = lines
+}
+
+// show draws how far it is.
+func (r *recordRun) show() error {
+	if !r.view.Terminal {
+		return nil
+	}
+	r.env.Terminal.Measure()
+	r.view.Width = r.env.Terminal.Width
+	r.done.Bytes, r.done.Events = r.w.Size(), r.events.Load()
+	screen := render.RecordingScreen(r.view, r.last, &r.done, append(slices.Clone(r.troubles), r.notes.lately()...))
+	return r.env.Terminal.Redraw([]byte(screen))
+}
+
+// follow keeps the changes of ISRs, from the log where it can be had. It ends with the
+// context, or where the file cannot be written.
+func (r *recordRun) follow(ctx context.Context, since time.Time) error {
+	told := false
+	to := isrlog.Listener{
+		Event: func(inspect.IsrEvent) { r.events.Add(1) },
+		Evidence: func(e isrlog.Evidence) {
+			if !told {
+				told = true
+				r.notes.say("ISR events: %s", render.EvidenceLine(&e))
+			}
+		},
+		Note: func(line string, _ bool) { r.notes.say("%s", line) },
+	}
+	var src isrlog.Source = isrlog.NewLog(r.target.brokers, r.target.controllers, r.opts.timeout)
+	for {
+		err := isrlog.Record(ctx, src, isrlog.Span{Since: since, Follow: true}, r.w, to)
+		var ours *isrlog.RecordError
+		switch {
+		case errors.As(err, &ours):
+			return ours.Err
+		case ctx.Err() != nil:
+			return nil //nolint:nilerr // it was to end
+		case !told:
+			f := *isrlog.FailureOf(err)
+			f.Notice, f.Lost = true, "comparing looks at the metadata instead"
+			r.notes.say("%s", render.FailureLine(f))
+			src = &isrlog.Poll{Every: r.opts.interval, Whole: len(r.filter.query().Topics) == 0, Take: r.next}
+		default:
+			r.notes.say("%s", render.FailureLine(*isrlog.FailureOf(err)))
+			_ = sleep(ctx, seldomEvery)
+		}
+		if err := r.w.Discard(); err != nil {
+			return err
+		}
+	}
+}
+
+// next is the next look that record takes.
+func (r *recordRun) next(ctx context.Context) (*inspect.Snapshot, error) {
+	select {
+	case s := <-r.taken:
+		return s, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}

@@ -9,6 +9,8 @@
 //     and [AdviseLagTime], which chooses among them;
 //   - [AdviseMinISR]: the history of a topic's ISRs ([ISRHistory]), replayed for each
 //     min.insync.replicas; [FindTopic]: what is wrong with a topic whatever happened;
+//   - [AdviseSession]: brokers that were fenced and came back, for each
+//     broker.session.timeout.ms; [AdviseAcks]: what shows of the producers' acks;
 //   - [Advice]: what comes out. Where its Recommended is "" there is not enough
 //     evidence, Why says what is missing, and StartingPoint may hold what to begin
 //     with, which nothing observed supports.

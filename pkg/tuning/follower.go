@@ -19,6 +19,8 @@ type follower struct {
 	// seenMs is the last look that knew its LEO, answeredMs when it was told, offset
 	// that LEO.
 	seenMs, answeredMs, offset int64
+	// lagMs is how old the end of its log was then.
+	lagMs int64
 	// silentMs is since when it has shown no sign of life, 0 where it does. One that
 	// is silent may seem to have everything, as nothing is written; its leader's clock
 	// runs all the same.
@@ -28,6 +30,9 @@ type follower struct {
 	// fetch came, and which event of the window that was.
 	movedFromMs, movedToMs, fetchedMs int64
 	fetch                             int
+	// announced is the event with which the HW showed that the leader knows of the last
+	// move, -1 where it has not.
+	announced int
 	// inPieces is set while it catches up on a backlog, more than an answer holds.
 	inPieces bool
 	// behind counts the looks of this excursion.
@@ -42,11 +47,11 @@ const (
 	loose
 )
 
-// sight is what a look tells of a follower: its LEO, when that was told, and whether
-// by itself.
+// sight is what a look tells of a follower: its LEO, when that was told, whether by
+// itself, and whether the HW shows that its leader knows of it.
 type sight struct {
-	offset, atMs int64
-	answered     bool
+	offset, atMs     int64
+	answered, heldHW bool
 }
 
 // event is what a leader would have learned of a follower. Events of different
@@ -76,6 +81,10 @@ const (
 func (f *follower) see(who int, s sight, t *track) bool {
 	now := t.marks.last()
 	caughtUp := s.offset >= now.leo
+	if f.state == loose && f.inPieces && s.offset > f.offset {
+		// It is nearly through its backlog, and will be before the next look.
+		caughtUp = s.offset >= t.marks.leoAt(now.atMs-t.r.opts.IntervalMs)
+	}
 	if !s.answered && f.silentMs == 0 {
 		f.silentMs = (f.answeredMs + now.atMs) / 2
 	}
@@ -89,32 +98,65 @@ func (f *follower) see(who int, s sight, t *track) bool {
 	case f.state == loose && s.offset < f.offset:
 		return false
 	case f.state == loose && caughtUp:
-		// Somewhere between the two answers: the middle is right on average.
-		at := max(min((f.answeredMs+s.atMs)/2, now.atMs), f.fetchedMs)
-		f.state = tight
+		at := f.caughtUpMs(s, t.marks)
+		f.state, f.fetchedMs = tight, at
 		t.emit(event{atMs: at, kind: tightened, who: who, leo: t.marks.leoAt(at)})
 	case f.state == loose:
 		f.behind++
 		if s.offset > f.offset {
 			f.move(who, s, t)
+		} else if s.heldHW && f.announced < 0 && f.fetch >= 0 {
+			f.announce(who, now, t)
 		}
 	}
 	if s.answered || s.offset > f.offset {
 		f.silentMs = 0
 	}
 	f.seenMs, f.answeredMs, f.offset = now.atMs, s.atMs, s.offset
+	f.lagMs = now.atMs - t.marks.asOf(s.offset)
 	return true
+}
+
+// slowAnswerMs is how late the answer of one that was silent must come for it to have been
+// held up until then, rather than asked after it had come back.
+const slowAnswerMs = 100
+
+// caughtUpMs is when a loose follower that is not behind any more caught up.
+func (f *follower) caughtUpMs(s sight, m marks) int64 {
+	now := m.last()
+	at := (f.answeredMs + s.atMs) / 2 // the middle is right on average
+	switch lagMs := now.atMs - m.asOf(s.offset); {
+	case f.inPieces && lagMs > 0:
+		// It goes on as it did between the last two looks.
+		eachMs := max(f.lagMs-lagMs, lagMs)
+		at = now.atMs + (now.atMs-f.seenMs)*lagMs/eachMs
+	case f.silentMs != 0 && s.atMs-now.atMs > slowAnswerMs:
+		at = s.atMs
+	case f.silentMs != 0:
+		at = (f.answeredMs + now.atMs) / 2
+	}
+	return max(at, f.fetchedMs)
+}
+
+// announce notes that the leader knows of the last move: the next fetch has come, and
+// what it found is known once it is answered.
+func (f *follower) announce(who int, now mark, t *track) {
+	at := max((f.seenMs+now.atMs)/2, f.fetchedMs)
+	f.announced = len(t.events)
+	t.emit(event{atMs: at, kind: fetched, who: who, offset: f.offset, leo: max(t.marks.leoAt(at), f.offset)})
 }
 
 // loosen begins an excursion, with the moment from which on the follower was behind.
 func (f *follower) loosen(who int, s sight, t *track) {
-	at := t.marks.asOf(s.offset)
+	at := max(t.marks.asOf(s.offset), f.fetchedMs)
 	caughtUpMs := at
-	if f.silentMs != 0 {
-		caughtUpMs = min(at, f.silentMs)
+	if f.silentMs != 0 && f.silentMs < at {
+		// Nothing was written when it fell silent: it waited at the leader.
+		caughtUpMs = f.silentMs - t.r.opts.FetchWaitMs/2
+	} else {
+		caughtUpMs -= t.marks.fetchedBefore(s.offset, t.r.opts.FetchWaitMs)
 	}
-	caughtUpMs -= t.marks.fetchedBefore(s.offset, t.r.opts.FetchWaitMs)
-	f.state, f.behind, f.fetch, f.inPieces = loose, 1, -1, false
+	f.state, f.behind, f.fetch, f.announced, f.inPieces = loose, 1, -1, -1, false
 	f.movedFromMs, f.movedToMs, f.fetchedMs = at, at, at
 	t.emit(event{atMs: at, kind: loosened, who: who, offset: s.offset, leo: s.offset, caughtUpMs: caughtUpMs})
 }
@@ -150,9 +192,14 @@ func (f *follower) move(who int, s sight, t *track) {
 		e.leo = max(t.marks.leoAt(e.atMs), s.offset+1)
 		f.inPieces = true
 	}
-	f.fetch = len(t.events)
-	t.emit(e)
-	f.fetchedMs = e.atMs
+	if f.announced >= 0 {
+		f.fetch = f.announced
+		t.events[f.fetch] = e
+	} else {
+		f.fetch = len(t.events)
+		t.emit(e)
+	}
+	f.fetchedMs, f.announced = e.atMs, -1
 	f.movedFromMs, f.movedToMs = f.seenMs, t.marks.last().atMs
 }
 

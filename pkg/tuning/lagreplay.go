@@ -208,12 +208,12 @@ func (t *track) maybeClose(nowMs int64) {
 	t.behind = max(t.behind, behind)
 	switch {
 	case len(t.events) == 0:
-		t.marks = append(t.marks[:0], t.marks[max(0, len(t.marks)-2):]...)
+		t.marks = append(t.marks[:0], t.marks[max(0, len(t.marks)-3):]...)
 	case !open:
 		slices.SortStableFunc(t.events, func(a, b event) int { return cmp.Compare(a.atMs, b.atMs) })
 		t.r.close(t, &window{followers: len(t.followers), known: t.known, events: t.events})
 		t.events, t.behind = t.events[:0], 0
-		t.marks = append(t.marks[:0], t.marks[max(0, len(t.marks)-2):]...)
+		t.marks = append(t.marks[:0], t.marks[max(0, len(t.marks)-3):]...)
 	case nowMs-t.events[0].atMs > maxWindowMs:
 		t.cut(&t.r.totals.Unhealed)
 	}

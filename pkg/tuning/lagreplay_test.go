@@ -253,11 +253,11 @@ func TestSight(t *testing.T) {
 		want sight
 		ok   bool
 	}{
-		{"it answered", look(100, 80, 100, 90, false), sight{90, 9, true}, true},
-		{"who holds the HW back", look(100, 80, 100, Unknown, true), sight{80, 9, false}, true},
+		{"it answered", look(100, 80, 100, 90, false), sight{90, 9, true, false}, true},
+		{"who holds the HW back", look(100, 80, 100, Unknown, true), sight{80, 9, false, true}, true},
 		{"or might", look(100, 80, 80, Unknown, true), sight{}, false},
 		{"or another that is silent too", look(100, 80, Unknown, Unknown, true), sight{}, false},
-		{"nobody does", look(100, 100, Unknown, Unknown, true), sight{100, 9, false}, true},
+		{"nobody does", look(100, 100, Unknown, Unknown, true), sight{100, 9, false, true}, true},
 		{"not in the ISR", look(100, 80, 100, Unknown, false), sight{}, false},
 		{"no HW", look(100, Unknown, 100, Unknown, true), sight{}, false},
 	} {
@@ -362,11 +362,13 @@ func TestBacklogInPieces(t *testing.T) {
 		case ms < 18_000:
 			return tenASecond(10_000)
 		}
-		return min(tenASecond(ms), tenASecond(10_000+2*(ms-18_000)))
+		// In the end it is there, and still a record short of each look.
+		return min(tenASecond(ms)-1, tenASecond(10_000+2*(ms-18_000)))
 	}
-	got := replayed1("t", looksAt(60_000, tenASecond, f3, never), LagOptions{CandidatesMs: []int64{9000, 20_000}})
-	if o := got.Candidates[0]; o.Removals != 1 {
-		t.Errorf("with 9 s: %+v, want it removed", o)
+	got := replayed1("t", append(looksAt(60_000, tenASecond, f3, never), stalled{}.look(60_000)), LagOptions{CandidatesMs: []int64{9000, 20_000}})
+	// From between 19 and 23.5 s to 26 s.
+	if o := got.Candidates[0]; o.Removals != 1 || o.OutMs < 4000 || o.OutMs > 5500 {
+		t.Errorf("with 9 s: %+v, want it removed, for 4.75 s", o)
 	}
 	if o := got.Candidates[1]; o.Removals != 0 {
 		t.Errorf("with 20 s: %+v, want nobody removed", o)
@@ -396,5 +398,50 @@ func TestStoppedWhileIdle(t *testing.T) {
 	}
 	if o := got.Candidates[1]; o.Removals != 0 {
 		t.Errorf("with 20 s: %+v, want nobody removed", o)
+	}
+}
+
+// TestLastFetchOverALongLink: the last fetch that came late is answered fast, so that no
+// move of its own shows it. The HW does.
+func TestLastFetchOverALongLink(t *testing.T) {
+	t.Parallel()
+	const end = 70_000 // fetches come each 6 s from 10 s on, answers 3 s later
+	f3 := func(ms int64) int64 {
+		if ms < 10_000 || ms >= end+3000 {
+			return tenASecond(ms)
+		}
+		return tenASecond(max(10_000, (ms-13_000)/6000*6000+10_000))
+	}
+	looks := looksAt(100_000, tenASecond, f3, never)
+	for _, l := range looks {
+		l.HW = min(l.HW, f3(l.AtMs-3000))
+	}
+	got := replayed1("t", looks, LagOptions{CandidatesMs: []int64{13_000}})
+	if o := got.Candidates[0]; o.Removals != 0 {
+		t.Errorf("%+v, want nobody removed: the age is 12 s at most", o)
+	}
+}
+
+func TestCaughtUpMs(t *testing.T) {
+	t.Parallel()
+	m := marks{{8000, 80}, {9000, 90}, {10_000, 100}}
+	for _, tt := range []struct {
+		name string
+		f    follower
+		s    sight
+		want int64
+	}{
+		{"between two answers", follower{seenMs: 9000, answeredMs: 9010}, sight{100, 10_010, true, true}, 9510},
+		{"silent, and asked after it was back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_010, true, true}, 9700},
+		{"silent, and answered when it came back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_300, true, true}, 10_300},
+		{"a fifth of a second is left of a whole one", follower{seenMs: 9000, answeredMs: 9010, inPieces: true, lagMs: 1000}, sight{97, 10_010, true, true}, 10_000 + 273*1000/727},
+		{"not before its last fetch", follower{seenMs: 9000, answeredMs: 9010, fetchedMs: 9900}, sight{100, 10_010, true, true}, 9900},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.f.caughtUpMs(tt.s, m); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
 	}
 }

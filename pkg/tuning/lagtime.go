@@ -12,8 +12,10 @@ const (
 	// minEpisodes is how many independent episodes: below it a quantile of them is
 	// anybody's guess.
 	minEpisodes = 20
-	// minLooks is how many looks fit a lag time: an age is known to one of them.
-	minLooks = 4
+	// minLooks is how many looks fit a lag time. An age is known to one of them; and
+	// short of one and a half, the pieces of a backlog look like whole answers over a
+	// long link. With four, one pattern in 24 was not predicted well.
+	minLooks = 5
 	// maxLost is the share of excursions that were not seen to their end, above which
 	// those that were may be the short ones.
 	maxLost = 0.2

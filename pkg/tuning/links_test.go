@@ -72,10 +72,11 @@ func TestAdviseFetchers(t *testing.T) {
 		return 10
 	}
 	grows := among(one)
-	few := among(one)
+	few, some := among(one), among(one)
 	for i := range grows {
 		grows[i].MostBytesPerSecond *= 2
-		few[i].Partitions, few[i].Behind = 3, few[i].Behind/4
+		few[i].Partitions, few[i].Behind = 3, min(few[i].Behind, 3)
+		some[i].Behind /= 2
 	}
 	for _, tt := range []struct {
 		name    string
@@ -91,6 +92,7 @@ func TestAdviseFetchers(t *testing.T) {
 		{"a slow leader", among(func(l, _ int32) int64 { return 10 + int64(l/4)*5000 }), 1, "", "broker 4 is slow for all that follow it, by 5 s"},
 		{"more comes when more is there", grows, 1, "", "none with 8 partitions or more"},
 		{"few partitions", few, 1, "", "none with 8 partitions or more"},
+		{"half of them", some, 1, "", "none with 8 partitions or more"},
 		{"nothing seen", nil, 1, "", "not enough evidence"},
 		{"unknown", among(one), 0, "", "the value in force is unknown"},
 	} {

@@ -43,14 +43,14 @@ type FollowerLook struct {
 // what this follower has (Partition.maybeIncrementLeaderHW).
 func (l *Look) sight(i int) (sight, bool) {
 	f := &l.Followers[i]
-	s := sight{offset: f.LEO, atMs: max(f.AtMs, l.AtMs), answered: true}
+	s := sight{offset: f.LEO, atMs: max(f.AtMs, l.AtMs), answered: true, heldHW: f.InISR && l.HW >= f.LEO}
 	if f.LEO != Unknown {
 		return s, true
 	}
 	if !f.InISR || l.HW == Unknown {
 		return sight{}, false
 	}
-	s.offset, s.answered = l.HW, false
+	s.offset, s.answered, s.heldHW = l.HW, false, true
 	if l.HW >= l.LEO {
 		return s, true
 	}

@@ -58,6 +58,7 @@ func TestAdviseSession(t *testing.T) {
 		cost    []tuning.Cost
 	}{
 		{"once a week", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps, SessionTimeoutMs: 9000}, 1, "15000", 5, "were 5 times", []tuning.Cost{tuning.CostRestart}},
+		{"twice, and one was silent for just 12 s", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps, SessionTimeoutMs: 9000}, 2, "15000", 5, "", []tuning.Cost{tuning.CostRestart}},
 		{"three times", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps, SessionTimeoutMs: 9000}, 3, "12000", 5, "", []tuning.Cost{tuning.CostRestart}},
 		{"five times", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps, SessionTimeoutMs: 9000}, 5, "9000", 5, "", nil},
 		{"nobody flaps", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps[:3], SessionTimeoutMs: 9000}, 1, "9000", 0, "0 times a week", nil},

@@ -139,7 +139,7 @@ func readLooks(t *testing.T, name string, since, until time.Time) (all []string)
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "r")
-	const n = 1500
+	const n = 700
 	want := recordLooks(t, name, n, 6)
 	got := readLooks(t, name, time.Time{}, time.Time{})
 	if len(got) != n {
@@ -151,7 +151,7 @@ func TestLooks(t *testing.T) {
 		}
 	}
 	begin := time.UnixMilli(1_700_000_000_000).UTC()
-	for _, tt := range []struct{ from, to int }{{1, 1}, {605, 615}, {700, n}, {1499, 1500}, {n + 1, n + 9}} {
+	for _, tt := range []struct{ from, to int }{{1, 1}, {605, 615}, {650, n}, {n - 1, n}, {n + 1, n + 9}} {
 		got := readLooks(t, name, begin.Add(time.Duration(tt.from)*time.Second), begin.Add(time.Duration(tt.to)*time.Second))
 		count := min(tt.to, n) - tt.from + 1
 		if len(got) != max(0, count) || count > 0 && (got[0] != want[tt.from-1] || got[count-1] != want[min(tt.to, n)-1]) {
@@ -173,7 +173,7 @@ func TestLooksAfterDamage(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "r")
 	want := map[string]bool{}
-	const n = 1500
+	const n = 700
 	for _, s := range recordLooks(t, name, n, 6) {
 		want[s] = true
 	}
@@ -182,7 +182,7 @@ func TestLooksAfterDamage(t *testing.T) {
 		t.Fatal(err)
 	}
 	rng := rand.New(rand.NewPCG(2, 2))
-	for range 40 {
+	for range 20 {
 		in := append([]byte(nil), whole...)
 		cut := rng.IntN(2) == 0
 		at := 100 + rng.IntN(len(in)-100)

@@ -151,8 +151,9 @@ func (c *chooser) missing(s Settings) string {
 // howLong says for how long to record.
 func (c *chooser) howLong() string {
 	if c.r.Episodes == 0 {
-		// By the rule of three there may be up to three in such a window.
-		return fmt.Sprintf("Record for at least %s, under the usual load", duration(c.windowMs()*minEpisodes/3))
+		// By the rule of three there may be up to three in such a window; and less than a
+		// day has not seen a day's load.
+		return fmt.Sprintf("Record for at least %s, under the usual load", duration(max(c.windowMs()*minEpisodes/3, minHistoryMs)))
 	}
 	return fmt.Sprintf("Record for about %s, under the usual load", duration(c.windowMs()*minEpisodes/int64(c.r.Episodes)))
 }

@@ -94,12 +94,13 @@ var rooms = []room{
 	// The command.
 	{dir: "cmd/kafkaops/internal/term"},
 	{dir: "cmd/kafkaops/internal/local", ours: []string{"pkg/embedded"}},
+	{dir: "cmd/kafkaops/internal/advise", ours: []string{"pkg/inspect", "pkg/tuning"}, pure: true},
 	{dir: "cmd/kafkaops/internal/render", ours: []string{"pkg/inspect/...", "pkg/tuning"}, pure: true},
 	{dir: "cmd/kafkaops/internal/tui", ours: []string{
-		"cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "pkg/inspect/...", "pkg/tuning",
+		"cmd/kafkaops/internal/advise", "cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "pkg/inspect/...", "pkg/tuning",
 	}},
 	{dir: "cmd/kafkaops/internal/cli", ours: []string{
-		"cmd/kafkaops/internal/local", "cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "cmd/kafkaops/internal/tui",
+		"cmd/kafkaops/internal/advise", "cmd/kafkaops/internal/local", "cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "cmd/kafkaops/internal/tui",
 		"internal/admin", "internal/load", "pkg/embedded", "pkg/exporter", "pkg/inspect/...", "pkg/tuning",
 	}},
 	{dir: "cmd/kafkaops", ours: []string{"cmd/kafkaops/internal/cli"}},

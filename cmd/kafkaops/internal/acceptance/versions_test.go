@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -43,7 +44,8 @@ func TestVersions(t *testing.T) {
 		t.Skip("these ask releases of Kafka")
 	}
 	for _, command := range asking(t, "") {
-		if command == serving || slices.Contains(readingLog, command) { // see exportedOutage, historyOfOutage
+		if command == serving || slices.Contains(readingLog, command) || slices.Contains(ofRecordings, command) {
+			// see exportedOutage, historyOfOutage, recordedOutage
 			continue
 		}
 		if _, ok := inOutage[command]; !ok {
@@ -95,6 +97,7 @@ func askAll(t *testing.T, name string, opts kafkatest.Options) (all answers) {
 		outage(t, c)
 		exportedOutage(t, c, opts.ZooKeeper)
 		historyOfOutage(t, c, opts.ZooKeeper)
+		recordedOutage(t, c)
 		found := answers{}
 		for command, in := range inOutage {
 			found.add(t, c, command, kafkaops(c, command+" "+in.flags+" -o json").want(t, in.exit))
@@ -117,6 +120,20 @@ func askAll(t *testing.T, name string, opts kafkatest.Options) (all answers) {
 		all = found
 	})
 	return all
+}
+
+// ofRecordings are the commands that write or read one.
+var ofRecordings = []string{"record", "tune"}
+
+// recordedOutage: what is looked at in an outage is in the file, with what is not known, and
+// can be advised on.
+func recordedOutage(t *testing.T, c *kafkatest.Cluster) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "outage.rec")
+	kafkaops(c, "record "+file+" --for 2s --interval 500ms -o json").want(t, 1)
+	if r := kafkaops(c, "tune --from "+file+" -o json").want(t, 0); !strings.Contains(r.stdout, `"min.insync.replicas"`) || !strings.Contains(r.stdout, `"30000"`) {
+		t.Errorf("the settings in force are not told: %v", r)
+	}
 }
 
 // readingLog are the commands that read the controllers' log.

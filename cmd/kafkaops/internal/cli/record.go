@@ -298,7 +298,7 @@ func (r *recordRun) show() error {
 	r.env.Terminal.Measure()
 	r.view.Width = r.env.Terminal.Width
 	r.done.Bytes, r.done.Events = r.w.Size(), r.events.Load()
-	screen := render.RecordingScreen(r.view, r.last, &r.done, append(slices.Clone(r.troubles), r.notes.lately()...))
+	screen := render.RecordingScreen(r.view, r.last, &r.done, r.troubles, r.notes.lately())
 	return r.env.Terminal.Redraw([]byte(screen))
 }
 

@@ -39,11 +39,15 @@ func Recorded(w io.Writer, v View, s *inspect.Snapshot, item *RecordingItem) err
 	return err
 }
 
-// RecordingScreen is what record shows on a terminal while it goes on.
-func RecordingScreen(v View, s *inspect.Snapshot, item *RecordingItem, troubles []string) string {
+// RecordingScreen is what record shows on a terminal while it goes on: troubles are
+// those of the last look, notes what was said lately.
+func RecordingScreen(v View, s *inspect.Snapshot, item *RecordingItem, troubles, notes []string) string {
 	out := Paint(v.Color, Strong, "recording "+Clean(item.File)) + "   " + Clean(s.ClusterID.Or("cluster unknown")) + "\n" + recordedText(v, item)
 	for _, line := range troubles {
 		out += Paint(v.Color, Warn, Clean(line)) + "\n"
+	}
+	for _, line := range notes {
+		out += Paint(v.Color, Dim, Clean(line)) + "\n"
 	}
 	return out + Paint(v.Color, Dim, "ends with ^C") + "\n"
 }

@@ -1,0 +1,347 @@
+package advise
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/tuning"
+)
+
+// Options say what to advise for.
+type Options struct {
+	// Interval is the time between two looks.
+	Interval time.Duration
+	Goal     tuning.Goal
+	Budget   tuning.Budget
+	// Keep picks topics; nil keeps all.
+	Keep func(topic string, internal bool) bool
+}
+
+// Collector takes in what was seen.
+type Collector struct {
+	opts     Options
+	replay   *tuning.LagReplay
+	settings tuning.Settings
+	racks    map[int32]string
+	topics   map[string]*topic
+	elr      bool
+	// first and last are the times of the looks, gaps what lies between two that are too
+	// far apart, ms.
+	first, last int64
+	looks       int
+	gaps        []tuning.Span
+	// known are the stretches of which all events are here; none where there are looks
+	// alone.
+	known []Span
+}
+
+// Span is a stretch of time.
+type Span struct{ Since, Until time.Time }
+
+// topic is one, as it was last seen.
+type topic struct {
+	id         inspect.Opt[string]
+	settings   tuning.TopicSettings
+	partitions []partition
+	changes    []change // by events
+	acks       tuning.AcksEvidence
+}
+
+// change is an event's partition before and after it.
+type change struct {
+	created       bool
+	before, after tuning.ISRState
+}
+
+// partition is one, as the last look had it, and how its ISR changed from look to look.
+type partition struct {
+	atMs   int64
+	epoch  inspect.Opt[inspect.Epoch]
+	leo    inspect.Opt[inspect.Offset]
+	under  int // looks in a row
+	states []tuning.ISRState
+}
+
+// maxGap is how many intervals may lie between two looks of one stretch.
+const maxGap = 5
+
+// NewCollector begins.
+func NewCollector(o Options) *Collector {
+	return &Collector{
+		opts: o, topics: map[string]*topic{}, racks: map[int32]string{},
+		replay: tuning.NewLagReplay(tuning.LagOptions{IntervalMs: o.Interval.Milliseconds()}),
+	}
+}
+
+// Look takes in a look, which it does not keep. They come in the order of their times.
+func (c *Collector) Look(s *inspect.Snapshot) {
+	at := s.TakenAt.UnixMilli()
+	if c.looks == 0 {
+		c.first = at
+	} else if at-c.last > maxGap*c.opts.Interval.Milliseconds() {
+		c.gaps = append(c.gaps, tuning.Span{FromMs: c.last, ToMs: at})
+	}
+	c.last = at
+	c.looks++
+	whole := c.looks == 1 || s.Asked.Has(inspect.PartConfigs)
+	if whole {
+		c.takeSettings(s)
+	}
+	for i := range s.Topics {
+		t := &s.Topics[i]
+		if c.opts.Keep != nil && !c.opts.Keep(t.Name, t.Internal) {
+			continue
+		}
+		mine := c.topics[t.Name]
+		if mine == nil || mine.id != t.ID {
+			mine = &topic{id: t.ID, acks: tuning.AcksEvidence{Topic: t.Name}}
+			c.topics[t.Name] = mine
+			mine.take(t)
+		} else if whole {
+			mine.take(t)
+		}
+		for j := range t.Partitions {
+			c.lookAt(mine, &t.Partitions[j], at)
+		}
+	}
+}
+
+func (c *Collector) takeSettings(s *inspect.Snapshot) {
+	c.elr = s.KeepsELR.Or(false)
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		if rack, ok := b.Rack.Get(); ok {
+			c.racks[int32(b.ID)] = rack
+		}
+		configs, ok := b.Configs.Get()
+		if !ok {
+			continue
+		}
+		for name, into := range map[string]*int64{
+			"replica.lag.time.max.ms": &c.settings.LagTimeMaxMs, "replica.fetch.wait.max.ms": &c.settings.FetchWaitMs,
+			"broker.session.timeout.ms": &c.settings.SessionTimeoutMs, "broker.heartbeat.interval.ms": &c.settings.HeartbeatMs,
+		} {
+			if n, ok := number(configs, name); ok {
+				*into = n
+			}
+		}
+	}
+}
+
+func number(configs []inspect.Config, name string) (int64, bool) {
+	i := slices.IndexFunc(configs, func(c inspect.Config) bool { return c.Name == name })
+	if i < 0 {
+		return 0, false
+	}
+	n, err := strconv.ParseInt(configs[i].Value.Or(""), 10, 64)
+	return n, err == nil
+}
+
+func (t *topic) take(in *inspect.Topic) {
+	t.settings = tuning.TopicSettings{Topic: in.Name, MinISR: int(in.MinInsyncReplicas.Or(0)), Unclean: in.UncleanElection.Or(false)}
+	for _, c := range in.Configs.Or(nil) {
+		if c.Name == "min.insync.replicas" && c.Source == inspect.SourceTopic {
+			t.settings.OfTopic = true
+		}
+	}
+}
+
+func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
+	for int(in.Index) >= len(t.partitions) {
+		t.partitions = append(t.partitions, partition{})
+	}
+	p := &t.partitions[in.Index]
+	if now := (tuning.ISRState{AtMs: at, Partition: in.Index, Leader: int32(in.Leader)}); len(p.states) == 0 || !p.is(in) {
+		now.Replicas, now.ISR = ids(in.Replicas), ids(in.ISR)
+		p.states = append(p.states, now)
+	}
+	if in.Offsets == nil {
+		return
+	}
+	look := tuning.Look{
+		AtMs: at, Leader: int32(in.Leader), LeaderEpoch: tuning.Unknown,
+		LEO: int64(in.Offsets.LEOBefore.Or(tuning.Unknown)), HW: int64(in.Offsets.HW.Or(tuning.Unknown)),
+	}
+	if epoch, ok := in.LeaderEpoch.Get(); ok {
+		look.LeaderEpoch = int32(epoch)
+	}
+	var room [8]tuning.FollowerLook
+	look.Followers = room[:0]
+	for i := range in.Offsets.Followers {
+		f := &in.Offsets.Followers[i]
+		look.Followers = append(look.Followers, tuning.FollowerLook{
+			Broker: int32(f.Broker), LEO: int64(f.LEO.Or(tuning.Unknown)), InISR: slices.Contains(in.ISR, f.Broker),
+		})
+	}
+	c.replay.Add(tuning.Partition{Topic: in.Topic, Index: in.Index}, &look)
+	c.weighAcks(t, p, in, at)
+}
+
+// weighAcks counts what was appended while the ISR was certainly below its minimum: in one
+// leader epoch, and not before the second look that shows it, for metadata may tell before
+// the leader knows. Package history's Stall is as strict.
+func (c *Collector) weighAcks(t *topic, p *partition, in *inspect.Partition, at int64) {
+	least, ok := in.MinInsyncReplicas.Get()
+	under := ok && in.Leader != inspect.NoBroker && len(in.ISR) < min(int(least), len(in.Replicas))
+	goesOn := p.epoch == in.LeaderEpoch && at-p.atMs <= maxGap*c.opts.Interval.Milliseconds()
+	switch {
+	case !under:
+		p.under = 0
+	case !goesOn:
+		p.under = 1
+	default:
+		p.under++
+	}
+	if p.under > 1 {
+		t.acks.UnderMinISRMs += at - p.atMs
+	}
+	if was, ok := p.leo.Get(); ok && p.under > 2 {
+		t.acks.AppendedUnderMinISR += max(0, int64(in.Offsets.LEOBefore.Or(was)-was))
+	}
+	p.atMs, p.epoch, p.leo = at, in.LeaderEpoch, in.Offsets.LEOAfter
+}
+
+// is reports whether the ISR and who decides about it are as in the last state.
+func (p *partition) is(in *inspect.Partition) bool {
+	last := &p.states[len(p.states)-1]
+	return last.Leader == int32(in.Leader) && same(last.ISR, in.ISR) && same(last.Replicas, in.Replicas)
+}
+
+func same(a []int32, b []inspect.BrokerID) bool {
+	return slices.EqualFunc(a, b, func(a int32, b inspect.BrokerID) bool { return a == int32(b) })
+}
+
+func ids(in []inspect.BrokerID) []int32 {
+	out := make([]int32, len(in))
+	for i, id := range in {
+		out[i] = int32(id)
+	}
+	return out
+}
+
+// Event takes in a change of an ISR. They come in their order, all of those that lie in
+// what Known names.
+func (c *Collector) Event(e *inspect.IsrEvent) {
+	t := c.topics[e.Topic]
+	if t == nil {
+		return // it is gone, or was not asked for
+	}
+	at := e.Time.UnixMilli()
+	ch := change{
+		created: e.Type == inspect.IsrCreate,
+		before:  tuning.ISRState{AtMs: at, Partition: e.Partition, Leader: int32(e.Leader), Replicas: ids(e.Replicas), ISR: ids(e.ISRBefore)},
+		after:   tuning.ISRState{AtMs: at, Partition: e.Partition, Leader: int32(e.Leader), Replicas: ids(e.Replicas), ISR: ids(e.ISR)},
+	}
+	if e.Type == inspect.IsrLeader && len(e.Brokers) > 0 {
+		ch.before.Leader = int32(e.Brokers[0])
+	}
+	t.changes = append(t.changes, ch)
+}
+
+// Known says for which stretches of time all events were told. Call it once, when the
+// looks and the events are in.
+func (c *Collector) Known(spans []Span) { c.known = spans }
+
+// Looks is how many there were.
+func (c *Collector) Looks() int { return c.looks }
+
+// Last is when the last look was.
+func (c *Collector) Last() time.Time { return time.UnixMilli(c.last).UTC() }
+
+// Result is what there is to say.
+type Result struct {
+	Advice   []tuning.Advice
+	Findings []tuning.Finding
+}
+
+// Result advises on what was taken in so far.
+func (c *Collector) Result() Result {
+	var r Result
+	lag := c.replay.Result()
+	r.Advice = append(r.Advice, tuning.AdviseLagTime(&lag, c.settings, c.opts.Goal, c.opts.Budget))
+	acks := 0
+	for _, name := range slices.Sorted(maps.Keys(c.topics)) {
+		t := c.topics[name]
+		h := c.history(t)
+		s := t.settings
+		s.ELR = c.elr
+		r.Advice = append(r.Advice, tuning.AdviseMinISR(h, s, c.opts.Budget))
+		replay := h.Replay()
+		r.Findings = append(r.Findings, tuning.FindTopic(s, replay.MinRF, replay.AssignedRacks)...)
+		if t.acks.UnderMinISRMs > 0 {
+			acks++
+			t.acks.WindowMs = c.last - c.first
+			r.Advice = append(r.Advice, tuning.AdviseAcks(t.acks))
+		}
+	}
+	slices.SortStableFunc(r.Findings, func(a, b tuning.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Topic, b.Topic))
+	})
+	if acks == 0 {
+		r.Advice = append(r.Advice, tuning.AdviseAcks(tuning.AcksEvidence{WindowMs: c.last - c.first}))
+	}
+	return r
+}
+
+// history is the topic's, by its events where they are known, else from look to look.
+func (c *Collector) history(t *topic) *tuning.ISRHistory {
+	h := &tuning.ISRHistory{Topic: t.settings.Topic, FromMs: c.first, ToMs: c.last, Gaps: c.gaps, Racks: c.racks}
+	if len(c.known) == 0 {
+		for i := range t.partitions {
+			h.States = append(h.States, t.partitions[i].states...)
+		}
+		sortStates(h.States)
+		return h
+	}
+	h.FromMs, h.Gaps = c.known[0].Since.UnixMilli(), nil
+	until := h.FromMs
+	for _, k := range c.known {
+		if since := k.Since.UnixMilli(); since > until {
+			h.Gaps = append(h.Gaps, tuning.Span{FromMs: until, ToMs: since})
+		}
+		until = max(until, k.Until.UnixMilli())
+	}
+	h.ToMs = max(until, c.last) // a log in which nothing happens has no newer record
+	h.States = t.statesFrom(h.FromMs)
+	return h
+}
+
+// statesFrom are the partitions' states by their events; before the first one, and where
+// there is none, a partition was as that or the first look says.
+func (t *topic) statesFrom(fromMs int64) []tuning.ISRState {
+	by := make([][]tuning.ISRState, len(t.partitions))
+	for _, ch := range t.changes {
+		i := int(ch.after.Partition)
+		if i >= len(by) {
+			continue
+		}
+		switch {
+		case ch.created:
+			by[i] = nil // what was before had only its name
+		case len(by[i]) == 0:
+			before := ch.before
+			before.AtMs = fromMs
+			by[i] = append(by[i], before)
+		}
+		by[i] = append(by[i], ch.after)
+	}
+	var all []tuning.ISRState
+	for i := range by {
+		if len(by[i]) == 0 && len(t.partitions[i].states) > 0 {
+			first := t.partitions[i].states[0]
+			first.AtMs = min(first.AtMs, fromMs)
+			by[i] = append(by[i], first)
+		}
+		all = append(all, by[i]...)
+	}
+	sortStates(all)
+	return all
+}
+
+func sortStates(s []tuning.ISRState) {
+	slices.SortStableFunc(s, func(a, b tuning.ISRState) int { return cmp.Compare(a.AtMs, b.AtMs) })
+}

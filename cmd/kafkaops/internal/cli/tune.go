@@ -1,0 +1,349 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/advise"
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/looks"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/kafkaops/kafkaops/pkg/tuning"
+	"github.com/spf13/cobra"
+)
+
+// tuneOptions are the flags of tune.
+type tuneOptions struct {
+	targetOptions
+	viewOptions
+	timeout, interval, lasts time.Duration
+	from, since, until       string
+	goal                     string
+	topics                   []string
+	excludeInternal          bool
+	removals                 float64
+	stall, refused           time.Duration
+	// forGiven and the others: they were on the command line.
+	forGiven, removalsGiven, stallGiven, refusedGiven bool
+}
+
+func newTuneCmd(env Env) *cobra.Command {
+	var o tuneOptions
+	cmd := &cobra.Command{
+		Use:   "tune [TOPIC…]",
+		Short: "What should the replication settings be, by what this cluster did?",
+		Long: `Advises on replica.lag.time.max.ms, min.insync.replicas and the producers' acks. Each
+advice has its evidence: followers that fell behind and came back are replayed through
+Kafka's own rule for other lag times, and the history of the ISRs for other minimums.
+Where the evidence does not suffice it says so, and how long to record; what it offers
+then is a starting point for the --goal, and no recommendation. Nothing is applied.
+
+The evidence is a recording (--from FILE, see kafkaops record), or what is seen in the
+next --for, which is little; ISRs are known for as long as the metadata log reaches back.
+
+Goals: durable (being refused is what durability is bought with), throughput (writers do
+not wait, so removals are what costs), latency (a stuck follower may hold up a write for
+a short time only), balanced. --max-removals, --max-stall and --max-refused say it in
+numbers.
+
+A TOPIC with any of *?[ is a glob; quote it from the shell.`,
+		Example: `  kafkaops record day.rec --for 24h -b kafka-1:9092 && kafkaops tune --from day.rec
+  kafkaops tune --from day.rec --goal durable 'payments-*' -o json
+  kafkaops tune --for 5m -b kafka-1:9092`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			f := cmd.Flags()
+			o.forGiven, o.removalsGiven = f.Changed("for"), f.Changed("max-removals")
+			o.stallGiven, o.refusedGiven = f.Changed("max-stall"), f.Changed("max-refused")
+			return o.run(cmd.Context(), env, args)
+		},
+	}
+	o.targetOptions.register(cmd, env)
+	o.viewOptions.register(cmd)
+	f := cmd.Flags()
+	f.StringVar(&o.from, "from", "", "a `file` of kafkaops record")
+	f.StringVar(&o.since, "since", "", "only what --from has since a duration back from now (such as 90m, 24h, 7d), or an RFC 3339 time")
+	f.StringVar(&o.until, "until", "", "the same, for the end")
+	f.DurationVar(&o.lasts, "for", time.Minute, "without --from: look for this `duration`")
+	f.DurationVar(&o.interval, "interval", time.Second, "time between looks")
+	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one look; one request gets a third of it")
+	f.StringVar(&o.goal, "goal", string(tuning.GoalBalanced), "what the cluster is for: "+goalWords())
+	f.Float64Var(&o.removals, "max-removals", 0, "in how many episodes a `week` replicas may leave an ISR that would come back by themselves (default: the goal's)")
+	f.DurationVar(&o.stall, "max-stall", 0, "for how long a write with acks=all may wait for a follower that is stuck (default: the goal's)")
+	f.DurationVar(&o.refused, "max-refused", 0, "for how long a week writes with acks=all may be refused (default: the goal's)")
+	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
+	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	_ = cmd.MarkFlagFilename("from")
+	var goals []string
+	for _, g := range tuning.Goals() {
+		goals = append(goals, string(g))
+	}
+	complete(cmd, "goal", goals...)
+	o.completeTopics(cmd, env, &o.topics)
+	return cmd
+}
+
+func goalWords() string {
+	var words []string
+	for _, g := range tuning.Goals() {
+		words = append(words, string(g))
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// tuneRun is one tune.
+type tuneRun struct {
+	opts         *tuneOptions
+	env          Env
+	view         render.View
+	filter       topicFilter
+	since, until time.Time
+	advise       advise.Options
+	// snap is what the answer says of the cluster: who it is, and what was missing.
+	snap *inspect.Snapshot
+}
+
+func (o *tuneOptions) run(ctx context.Context, env Env, args []string) error {
+	r := &tuneRun{opts: o, env: env, snap: &inspect.Snapshot{TakenAt: time.Now()}}
+	if err := r.check(args); err != nil {
+		return err
+	}
+	gather := r.live
+	if o.from != "" {
+		gather = r.recorded
+	}
+	c, err := gather(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Looks() == 0 {
+		return fmt.Errorf("%s has no look in the time asked for: nothing can be said", o.from)
+	}
+	r.snap.TakenAt = c.Last()
+	result := c.Result()
+	if err := render.Advice(env.Terminal.Out, r.view, r.snap, result.Advice, result.Findings); err != nil {
+		return err
+	}
+	if !r.view.Terminal { // there they are a part of the screen
+		for _, f := range result.Findings {
+			fmt.Fprintf(env.Terminal.Err, "kafkaops: %s: topic %s: %s. %s\n", f.Severity, render.Clean(f.Topic), f.Title, f.Remedy)
+		}
+	}
+	return outcome(r.snap, true)
+}
+
+func (r *tuneRun) check(args []string) (err error) {
+	o := r.opts
+	if r.view, err = o.view(r.env.Terminal); err != nil {
+		return err
+	}
+	r.view.Width = r.env.Terminal.Width
+	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
+		return err
+	}
+	if r.filter, err = newTopicFilter(append(args, o.topics...), o.excludeInternal); err != nil {
+		return err
+	}
+	switch {
+	case !slices.Contains(tuning.Goals(), tuning.Goal(o.goal)):
+		return usagef("--goal %q: use %s", o.goal, goalWords())
+	case o.from != "" && o.forGiven:
+		return usagef("--from and --for: a recording is not looked at for a time; use --since and --until")
+	case o.from == "" && o.since+o.until != "":
+		return usagef("--since and --until choose from a recording: name one by --from")
+	case o.lasts <= 0:
+		return usagef("--for %s: look for longer", o.lasts)
+	case o.interval < minInterval:
+		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
+	case o.removals < 0 || o.stall < 0 || o.refused < 0:
+		return usagef("a budget is not negative")
+	}
+	now := time.Now()
+	if o.since != "" {
+		if r.since, err = moment("since", o.since, now); err != nil {
+			return err
+		}
+	}
+	if o.until != "" {
+		if r.until, err = moment("until", o.until, now); err != nil {
+			return err
+		}
+	}
+	r.advise = advise.Options{Interval: o.interval, Goal: tuning.Goal(o.goal), Budget: r.budget(), Keep: r.filter.keep}
+	return nil
+}
+
+// budget is the goal's, but for what was given.
+func (r *tuneRun) budget() tuning.Budget {
+	o := r.opts
+	b := tuning.BudgetOf(tuning.Goal(o.goal))
+	if o.removalsGiven {
+		b.RemovalsPerWeek = o.removals
+	}
+	if o.stallGiven {
+		b.StallMs = o.stall.Milliseconds()
+	}
+	if o.refusedGiven {
+		b.RefusedMsPerWeek = o.refused.Milliseconds()
+	}
+	return b
+}
+
+// recorded takes the evidence from a file.
+func (r *tuneRun) recorded(context.Context) (*advise.Collector, error) {
+	rec, err := recording.Read(r.opts.from)
+	if err != nil {
+		return nil, fmt.Errorf("--from: %w", err)
+	}
+	r.snap.ClusterID = inspect.Known(rec.ClusterID())
+	for _, d := range rec.Damages() {
+		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: %s: %d bytes at %d are damaged: what they held is left out\n", rec.Name(), d.Bytes, d.At)
+	}
+	if r.advise.Interval, err = intervalOf(rec); err != nil {
+		return nil, err
+	}
+	c := advise.NewCollector(r.advise)
+	err = rec.Looks(r.since, r.until, func(s *inspect.Snapshot) error {
+		c.Look(s)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	err = rec.Events(func(e inspect.IsrEvent) error {
+		if !e.Time.Before(r.since) && (r.until.IsZero() || e.Time.Before(r.until)) {
+			c.Event(&e)
+		}
+		return nil
+	})
+	var known []advise.Span
+	for _, cov := range rec.Coverages() {
+		span := advise.Span{Since: cov.Since, Until: cov.Until}
+		if span.Since.Before(r.since) {
+			span.Since = r.since
+		}
+		if !r.until.IsZero() && span.Until.After(r.until) {
+			span.Until = r.until
+		}
+		if !span.Until.Before(span.Since) {
+			known = append(known, span)
+		}
+	}
+	c.Known(known)
+	return c, err
+}
+
+// enoughIntervals is how many of a recording's tell how often it looked.
+const enoughIntervals = 31
+
+// errEnough ends a reading.
+var errEnough = errors.New("enough")
+
+// intervalOf is how often a recording looked, by the median of its first intervals.
+func intervalOf(rec *recording.Reader) (time.Duration, error) {
+	var intervals []time.Duration
+	var last time.Time
+	err := rec.Looks(time.Time{}, time.Time{}, func(s *inspect.Snapshot) error {
+		if !last.IsZero() {
+			intervals = append(intervals, s.TakenAt.Sub(last))
+		}
+		last = s.TakenAt
+		if len(intervals) == enoughIntervals {
+			return errEnough
+		}
+		return nil
+	})
+	if err != nil && !errors.Is(err, errEnough) {
+		return 0, err
+	}
+	if len(intervals) == 0 {
+		return time.Second, nil
+	}
+	slices.Sort(intervals)
+	// Passes begin a little early or late.
+	return max(intervals[len(intervals)/2].Round(100*time.Millisecond), minInterval), nil
+}
+
+// live looks at the cluster for a while, and reads its metadata log as far as it reaches.
+func (r *tuneRun) live(ctx context.Context) (*advise.Collector, error) {
+	o := r.opts
+	t, err := o.resolve(r.env)
+	if err != nil {
+		return nil, err
+	}
+	t.tellWarnings(r.env)
+	c := advise.NewCollector(r.advise)
+	s := &session{
+		opts: options{timeout: o.timeout, interval: o.interval}, target: t, terminal: r.env.Terminal,
+		source: source.New(t.brokers, o.timeout, t.options()...),
+	}
+	q := r.filter.query()
+	q.Parts = inspect.PartOffsets | inspect.PartReachable | inspect.PartELR
+	var carry looks.Carrier
+	whole := q
+	whole.Parts |= inspect.PartConfigs
+	first, err := s.ask(ctx, whole, r.env.Terminal.Err)
+	if err != nil {
+		return nil, err
+	}
+	take := func(snap *inspect.Snapshot) {
+		carry.Carry(snap)
+		c.Look(snap)
+	}
+	take(first)
+	r.snap.ClusterID, r.snap.Controller, r.snap.Failures = first.ClusterID, first.Controller, first.Failures
+	q.NoMinISR = true
+	if err := sleep(ctx, o.interval); err != nil {
+		return nil, err
+	}
+	last, err := s.sample(ctx, q, max(1, int(o.lasts/o.interval)), o.interval, take, r.env.Terminal.Err)
+	if err != nil {
+		return nil, err
+	}
+	r.snap.Failures = append(r.snap.Failures, last.Failures...)
+	return c, r.readLog(ctx, t, c)
+}
+
+// readLog takes in all changes that the metadata log has. Without it, ISRs are known from
+// look to look.
+func (r *tuneRun) readLog(ctx context.Context, t *target, c *advise.Collector) error {
+	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout)
+	defer cancel()
+	var evidence isrlog.Evidence
+	var events []inspect.IsrEvent
+	err := isrlog.NewLog(t.brokers, t.controllers, r.opts.timeout).Read(bounded, isrlog.Span{}, isrlog.Listener{
+		Event: func(e inspect.IsrEvent) {
+			if r.filter.keep(e.Topic, strings.HasPrefix(e.Topic, "__")) {
+				events = append(events, e)
+			}
+		},
+		Evidence: func(e isrlog.Evidence) { evidence = e },
+		Note:     func(string, bool) {},
+	})
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	since, known := evidence.Since.Get()
+	if err != nil || !known {
+		f := inspect.Failure{Notice: true, Phase: inspect.PhaseRequest, Error: "the metadata log tells nothing"}
+		if err != nil {
+			f = *isrlog.FailureOf(err)
+			f.Notice = true
+		}
+		f.Lost = "ISRs are known from these looks alone"
+		fail(r.snap, f, r.env.Terminal.Err)
+		return nil
+	}
+	for i := range events {
+		c.Event(&events[i])
+	}
+	until, _ := evidence.Until.Get()
+	c.Known([]advise.Span{{Since: since, Until: until}})
+	return nil
+}

@@ -236,11 +236,14 @@ func askOnce[T any](ctx context.Context, c *Conn, request string, call func(*sar
 	}()
 	select {
 	case a := <-answered:
-		if a.err != nil {
-			return none, c.fail(request, a.err, time.Since(began))
+		switch {
+		case a.err == nil:
+			c.took(time.Since(began))
+			return a.value, nil
+		case ctx.Err() != nil: // the abort made the error, and came first
+			return none, c.fail(request, ctx.Err(), time.Since(began))
 		}
-		c.took(time.Since(began))
-		return a.value, nil
+		return none, c.fail(request, a.err, time.Since(began))
 	case <-ctx.Done():
 	}
 	select {

@@ -193,6 +193,17 @@ var badValuesOf = map[string]map[string]map[string]string{
 	},
 	"isr":         badIsrValues,
 	"isr summary": badIsrValues,
+	"record":      {"for": {"-1s": "--for -1s is negative", "long": `--for "long": use a duration such as 10s or 1m30s`}},
+	"tune": {
+		"for":          {"0s": "--for 0s: look for longer", "long": `--for "long": use a duration such as 10s or 1m30s`},
+		"from":         {"": ""}, // any name may be one: TestTuneRefuses
+		"since":        {"1h": "--since and --until choose from a recording: name one by --from"},
+		"until":        {"1h": "--since and --until choose from a recording: name one by --from"},
+		"goal":         {"fast": `--goal "fast": use balanced, durable, throughput or latency`},
+		"max-removals": {"-1": "--max-removals -1 is negative"},
+		"max-stall":    {"-1s": "--max-stall -1s is negative"},
+		"max-refused":  {"-1s": "--max-refused -1s is negative"},
+	},
 }
 
 var badIsrValues = map[string]map[string]string{

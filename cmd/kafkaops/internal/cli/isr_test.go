@@ -348,7 +348,8 @@ func TestIsrExamples(t *testing.T) {
 		fmt.Fprint(w, "kafka_server_ReplicaManager_Count{name=\"IsrShrinksPerSec\"} 4\n")
 	}))
 	t.Cleanup(agent.Close)
-	here := strings.NewReplacer("http://kafka-1:8778", agent.URL, "http://kafka-2:9404", agent.URL, "kafka-1:9092", c.Bootstrap(), "/var/lib/kafkaops/prod.isr", stored, "/var/lib/kafka", filepath.Join(dir, "controller"), " --follow", "")
+	here := strings.NewReplacer("prod.rec", filepath.Join(dir, "day.rec"), "orders.rec", filepath.Join(dir, "orders.rec"), "day.rec", filepath.Join(dir, "day.rec"),
+		"--for 24h", "--for 300ms", "--for 8h", "--for 300ms", "--for 5m", "--for 1s", "--interval 1s", "--interval 100ms", "http://kafka-1:8778", agent.URL, "http://kafka-2:9404", agent.URL, "kafka-1:9092", c.Bootstrap(), "/var/lib/kafkaops/prod.isr", stored, "/var/lib/kafka", filepath.Join(dir, "controller"), " --follow", "")
 	ran := 0
 	for _, cmd := range commands(t) {
 		if !readsLog(cmd) {

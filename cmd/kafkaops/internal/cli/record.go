@@ -57,16 +57,8 @@ isr --store FILE reads its events.
 A TOPIC with any of *?[ is a glob; quote it from the shell. All topics are recorded
 where none is named.`,
 		Example: `  kafkaops record prod.rec --for 24h -b kafka-1:9092
-  kafkaops record orders.rec 'orders-*' --interval 1s -b kafka-1:9092`,
-		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				return usagef("record needs a FILE to write to")
-			}
-			return nil
-		},
-		RunE: func(cmd *cobra.Command, args []string) error {
-			return o.run(cmd.Context(), env, args[0], args[1:])
-		},
+  kafkaops record orders.rec 'orders-*' --interval 1s --for 8h -b kafka-1:9092`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
 	o.targetOptions.register(cmd, env)
 	o.viewOptions.register(cmd)
@@ -103,11 +95,12 @@ type recordRun struct {
 	notes    lineWriter
 }
 
-func (o *recordOptions) run(ctx context.Context, env Env, file string, topics []string) error {
+func (o *recordOptions) run(ctx context.Context, env Env, args []string) error {
 	r := &recordRun{opts: o, env: env, taken: make(chan *inspect.Snapshot, 1)}
-	if err := r.open(file, topics); err != nil {
+	if err := r.open(args); err != nil {
 		return err
 	}
+	file := args[0]
 	first, err := r.take(ctx)
 	if err != nil {
 		return r.target.explain(err)
@@ -144,11 +137,9 @@ func (r *recordRun) summed() *inspect.Snapshot {
 }
 
 // open checks the options.
-func (r *recordRun) open(file string, topics []string) (err error) {
+func (r *recordRun) open(args []string) (err error) {
 	o := r.opts
 	switch {
-	case file == "":
-		return usagef("record \"\": name a file")
 	case o.lasts < 0:
 		return usagef("--for %s is negative", o.lasts)
 	case o.interval < minInterval:
@@ -162,11 +153,14 @@ func (r *recordRun) open(file string, topics []string) (err error) {
 	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
 		return err
 	}
-	if r.filter, err = newTopicFilter(append(topics, o.topics...), o.excludeInternal); err != nil {
+	if r.filter, err = newTopicFilter(append(args[min(1, len(args)):], o.topics...), o.excludeInternal); err != nil {
 		return err
 	}
 	if r.target, err = o.resolve(r.env); err != nil {
 		return err
+	}
+	if len(args) == 0 || args[0] == "" {
+		return usagef("record needs a FILE to write to")
 	}
 	r.target.tellWarnings(r.env)
 	r.source = source.New(r.target.brokers, o.timeout, r.target.options()...)

@@ -54,7 +54,7 @@ a short time only), balanced. --max-removals, --max-stall and --max-refused say 
 numbers.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell.`,
-		Example: `  kafkaops record day.rec --for 24h -b kafka-1:9092 && kafkaops tune --from day.rec
+		Example: `  kafkaops tune --from day.rec
   kafkaops tune --from day.rec --goal durable 'payments-*' -o json
   kafkaops tune --for 5m -b kafka-1:9092`,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -161,8 +161,12 @@ func (r *tuneRun) check(args []string) (err error) {
 		return usagef("--for %s: look for longer", o.lasts)
 	case o.interval < minInterval:
 		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
-	case o.removals < 0 || o.stall < 0 || o.refused < 0:
-		return usagef("a budget is not negative")
+	case o.removals < 0:
+		return usagef("--max-removals %g is negative", o.removals)
+	case o.stall < 0:
+		return usagef("--max-stall %s is negative", o.stall)
+	case o.refused < 0:
+		return usagef("--max-refused %s is negative", o.refused)
 	}
 	now := time.Now()
 	if o.since != "" {

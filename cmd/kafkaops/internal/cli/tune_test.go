@@ -101,7 +101,7 @@ func TestTuneRefuses(t *testing.T) {
 		"tune --since 1h -b 127.0.0.1:1":      "name one by --from",
 		"tune --goal fast --from x":           `--goal "fast": use balanced, durable, throughput or latency`,
 		"tune --for 0s -b 127.0.0.1:1":        "look for longer",
-		"tune --max-stall -1s --from x":       "a budget is not negative",
+		"tune --max-stall -1s --from x":       "--max-stall -1s is negative",
 		"tune --interval 1ms -b 127.0.0.1:1":  "--interval 1ms is too short",
 		"tune --from x --since yesterday":     `--since "yesterday" is neither`,
 		"tune --timeout 300ms -b 127.0.0.1:1": "127.0.0.1:1",

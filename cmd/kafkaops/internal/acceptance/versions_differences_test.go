@@ -43,7 +43,9 @@ var differences = []difference{
 	{older, `(describe|check health)/0/underMinIsr`, "1", "gone-0 is not among them"},
 	{older, `(describe|check health)/0/underReplicated`, "5", "gone-0 is not among them"},
 	{older, `(describe|check health)/0/reasons/1`, "1 partition accepts no acks=all write (under min ISR)", "gone-0 is not among them"},
-	{older, `(describe|check health)/0/reasons/2`, "5 partitions have lost a replica: broker 3 is out of all of them", "gone-0 is not among them"},
+	{older, `check health/0/reasons/2`, "5 partitions have lost a replica: broker 3 is out of all of them", "gone-0 is not among them"},
+	{[]string{kafka40, kafka39}, `describe/0/reasons/2`, "5 partitions have lost a replica: broker 3 is out of all of them since then, controlled-shutdown", "gone-0 is not among them"},
+	{[]string{zooKeeper}, `describe/0/reasons/2`, "5 partitions have lost a replica: broker 3 is out of all of them", "gone-0 is not among them, and there is no log that tells since when"},
 	{[]string{kafka40}, `describe brokers/3/outOfSync`, "17", "gone-0 is not among them"},
 	{older, `describe configs/broker:[12]:min.insync.replicas/source`, "DEFAULT_CONFIG", "with ELR on, the controller has the cluster's default written down"},
 
@@ -84,6 +86,7 @@ var differences = []difference{
 	{[]string{zooKeeper}, `check access/.*/status`, "unavailable", "there is no quorum to ask for the controller"},
 	{[]string{zooKeeper}, `check access/.*/needs`, "there", "what the cluster cannot do needs nothing"},
 	{[]string{zooKeeper}, `check access/.*/needs/0`, absent, "what the cluster cannot do needs nothing"},
+	{[]string{zooKeeper}, `describe( topics|/0/unhealthy)/.*/(since|cause)`, null, "there is no metadata log"},
 	{[]string{zooKeeper}, `describe quorum/items`, "none", "there is no quorum"},
 	{[]string{zooKeeper}, `describe quorum/0`, absent, "there is no quorum"},
 	{[]string{zooKeeper}, `describe/0/findings/small-quorum`, absent, "there is no quorum"},

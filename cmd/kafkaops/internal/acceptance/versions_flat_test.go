@@ -126,11 +126,17 @@ var differing = regexp.MustCompile(strings.Join([]string{
 	// What a throttled replica has so far.
 	`^lag/moving-0/replicas/2/(logEndOffset|lag|lagMax)$`,
 	`^check health/0/maxLag$`,
+	// When broker 3 was stopped.
+	`^describe( topics|/0/unhealthy)/.*/since$`,
 	// What coordinators write.
 	`^lag/__.*(Offset|highWatermark)$`,
 }, "|"))
 
+// sinceClock is when it was stopped, in a sentence.
+var sinceClock = regexp.MustCompile(` since \d\d:\d\d:\d\dZ`)
+
 func masked(at, value string) string {
+	value = sinceClock.ReplaceAllString(value, " since then")
 	if differing.MatchString(at) && value != "" && value != "[]" {
 		return some
 	}

@@ -90,9 +90,10 @@ type recordRun struct {
 	done  render.RecordingItem
 	// events are those that were written, by another goroutine.
 	events atomic.Int64
-	// troubles are what the last look lacked: each is told when it comes.
-	troubles []string
-	notes    lineWriter
+	// troubles are what the last look lacked, or the last whole one, which seldom has:
+	// each is told when it comes.
+	troubles, seldom []string
+	notes            lineWriter
 }
 
 func (o *recordOptions) run(ctx context.Context, env Env, args []string) error {
@@ -241,6 +242,14 @@ func (r *recordRun) keep(s *inspect.Snapshot, failed error) error {
 	var lines []string
 	for _, f := range s.Failures {
 		lines = append(lines, render.FailureLine(f))
+	}
+	if s.Asked.Has(recordSeldom) {
+		r.seldom = lines
+	}
+	for _, line := range r.seldom { // what was not asked again is not answered either
+		if !slices.Contains(lines, line) {
+			lines = append(lines, line)
+		}
 	}
 	r.trouble(lines)
 	r.carry.Carry(s)

@@ -103,20 +103,10 @@ func lines(events []inspect.IsrEvent) (out []string) {
 	return out
 }
 
-// TestProvoked does to a cluster what can be done to an ISR, and finds each of it in
-// the metadata log, with its cause, and nothing else: by readings, by following all
-// the time and, of a real Kafka, in the directories of a broker and the controller.
-func TestProvoked(t *testing.T) {
-	c := shared.Get(t)
-	p := &provoking{Cluster: c, log: NewLog(
-		connect.Config{Bootstrap: c.Bootstrap()}, &connect.Config{Bootstrap: []string{c.ControllerAddr()}}, 30*time.Second,
-	)}
-	// Topics of other tests are history.
-	if err := p.log.Read(t.Context(), Span{}, reads(&p.seen)); err != nil {
-		t.Fatal(err)
-	}
-	stop := p.follow(t)
-
+// lagAndFencing is what every version is made to do first.
+func (p *provoking) lagAndFencing(t *testing.T) {
+	t.Helper()
+	c := p.Cluster
 	p.step(t, "creation", func() { c.CreateTopic(t, "t", [][]int32{{1, 2, 3}}, map[string]string{"min.insync.replicas": "2"}) },
 		"t-0 create topic-created [1 2 3] isr [1 2 3] leader 1")
 	c.ProduceRecords(t, "t", 0, 1, -1, 10) // so that the leader has heard of its followers
@@ -140,6 +130,23 @@ func TestProvoked(t *testing.T) {
 		"t-0 expand caught-up [1] isr [1 2 3] leader 2")
 	p.step(t, "preferred election", func() { p.elect(t, "t", 0) },
 		"t-0 leader preferred-election [2 1] isr [1 2 3] leader 1")
+}
+
+// TestProvoked does to a cluster what can be done to an ISR, and finds each of it in
+// the metadata log, with its cause, and nothing else: by readings, by following all
+// the time and, of a real Kafka, in the directories of a broker and the controller.
+func TestProvoked(t *testing.T) {
+	c := shared.Get(t)
+	p := &provoking{Cluster: c, log: NewLog(
+		connect.Config{Bootstrap: c.Bootstrap()}, &connect.Config{Bootstrap: []string{c.ControllerAddr()}}, 30*time.Second,
+	)}
+	// Topics of other tests are history.
+	if err := p.log.Read(t.Context(), Span{}, reads(&p.seen)); err != nil {
+		t.Fatal(err)
+	}
+	stop := p.follow(t)
+
+	p.lagAndFencing(t)
 	p.step(t, "a stop", func() {
 		c.Stop(t, 1)
 		c.StartNode(t, 1)

@@ -90,29 +90,7 @@ func provokeVersion(t *testing.T, version string) {
 	p := &provoking{Cluster: c, log: NewLog(
 		connect.Config{Bootstrap: c.Bootstrap()}, &connect.Config{Bootstrap: []string{c.ControllerAddr()}}, 30*time.Second,
 	)}
-	p.step(t, "creation", func() { c.CreateTopic(t, "t", [][]int32{{1, 2, 3}}, map[string]string{"min.insync.replicas": "2"}) },
-		"t-0 create topic-created [1 2 3] isr [1 2 3] leader 1")
-	c.ProduceRecords(t, "t", 0, 1, -1, 10) // so that the leader has heard of its followers
-	p.step(t, "lag", func() {
-		c.Pause(t, 3)
-		c.ProduceRecords(t, "t", 0, 10, 1, 10)
-		c.AwaitISR(t, "t", 0, 1, 2)
-		c.Resume(t, 3)
-		c.AwaitISR(t, "t", 0, 1, 2, 3)
-	},
-		"t-0 shrink replica-lag [3] isr [1 2] leader 1",
-		"t-0 expand caught-up [3] isr [1 2 3] leader 1")
-	p.step(t, "a session that ends", func() {
-		c.Pause(t, 1)
-		c.AwaitFenced(t, 1)
-		c.Resume(t, 1)
-		c.AwaitISR(t, "t", 0, 1, 2, 3)
-	},
-		"t-0 shrink broker-fenced [1] isr [2 3] leader 2",
-		"t-0 leader broker-fenced [1 2] isr [2 3] leader 2",
-		"t-0 expand caught-up [1] isr [1 2 3] leader 2")
-	p.step(t, "preferred election", func() { p.elect(t, "t", 0) },
-		"t-0 leader preferred-election [2 1] isr [1 2 3] leader 1")
+	p.lagAndFencing(t)
 	p.step(t, "a stop", func() {
 		c.Stop(t, 1)
 		c.StartNode(t, 1)

@@ -3,6 +3,8 @@ package looks
 import (
 	"encoding/binary"
 	"slices"
+
+	"google.golang.org/protobuf/encoding/protowire"
 )
 
 // cell is a number that may be unknown.
@@ -88,7 +90,7 @@ func (t *table) append(out []byte, now *grid) []byte {
 				v -= was[i].n
 			}
 			was[i].n = c.n
-			put(columnOf(i), zigzag(v))
+			put(columnOf(i), protowire.EncodeZigZag(v))
 		}
 	}
 	for _, c := range columns {
@@ -166,9 +168,9 @@ func (t *table) applyRow(columns *columnReader, cells []cell) error {
 			return err
 		}
 		if t.climbs(i) {
-			cells[i].n += unzigzag(v)
+			cells[i].n += protowire.DecodeZigZag(v)
 		} else {
-			cells[i].n = unzigzag(v)
+			cells[i].n = protowire.DecodeZigZag(v)
 		}
 	}
 	return nil
@@ -204,6 +206,3 @@ func (r *columnReader) next(column int) (uint64, error) {
 	r.columns[column] = r.columns[column][n:]
 	return v, nil
 }
-
-func zigzag(v int64) uint64   { return uint64(v<<1) ^ uint64(v>>63) }
-func unzigzag(v uint64) int64 { return int64(v>>1) ^ -int64(v&1) }

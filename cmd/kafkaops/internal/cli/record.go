@@ -116,7 +116,8 @@ func (o *recordOptions) run(ctx context.Context, env Env, args []string) error {
 		ended = err
 	}
 	r.done.Bytes, r.done.Events = r.w.Size(), r.events.Load()
-	if err := render.Recorded(env.Terminal.Out, r.view, r.summed(), &r.done); err != nil {
+	summed := r.summed()
+	if err := render.Recorded(env.Terminal.Out, r.view, summed, &r.done); err != nil {
 		return err
 	}
 	switch {
@@ -125,7 +126,7 @@ func (o *recordOptions) run(ctx context.Context, env Env, args []string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	}
-	return outcome(r.summed(), true)
+	return outcome(summed, true)
 }
 
 // summed is what all looks lacked, in a line.

@@ -320,13 +320,8 @@ func (r *tuneRun) readLog(ctx context.Context, t *target, c *advise.Collector) e
 	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout)
 	defer cancel()
 	var evidence isrlog.Evidence
-	var events []inspect.IsrEvent
 	err := isrlog.NewLog(t.brokers, t.controllers, r.opts.timeout).Read(bounded, isrlog.Span{}, isrlog.Listener{
-		Event: func(e inspect.IsrEvent) {
-			if r.filter.keep(e.Topic, strings.HasPrefix(e.Topic, "__")) {
-				events = append(events, e)
-			}
-		},
+		Event:    func(e inspect.IsrEvent) { c.Event(&e) }, // which count for nothing until they are known to be all
 		Evidence: func(e isrlog.Evidence) { evidence = e },
 		Note:     func(string, bool) {},
 	})
@@ -343,9 +338,6 @@ func (r *tuneRun) readLog(ctx context.Context, t *target, c *advise.Collector) e
 		f.Lost = "ISRs are known from these looks alone"
 		fail(r.snap, f, r.env.Terminal.Err)
 		return nil
-	}
-	for i := range events {
-		c.Event(&events[i])
 	}
 	until, _ := evidence.Until.Get()
 	c.Known([]advise.Span{{Since: since, Until: until}})

@@ -132,6 +132,25 @@ func (p *provoking) lagAndFencing(t *testing.T) {
 		"t-0 leader preferred-election [2 1] isr [1 2 3] leader 1")
 }
 
+// moveAndDelete is about a topic of its own.
+func (p *provoking) moveAndDelete(t *testing.T) {
+	t.Helper()
+	c := p.Cluster
+	p.step(t, "reassignment", func() {
+		c.CreateTopic(t, "u", [][]int32{{1, 2}}, nil)
+		c.Reassign(t, "u", 0, []int32{2, 3})
+		c.AwaitISR(t, "u", 0, 2, 3)
+	},
+		"u-0 create topic-created [1 2] isr [1 2] leader 1",
+		"u-0 reassign reassignment [1 3] isr [1 2] leader 1",
+		"u-0 shrink reassignment [1] isr [2 3] leader 2",
+		"u-0 expand reassignment [3] isr [2 3] leader 2",
+		"u-0 leader reassignment [1 2] isr [2 3] leader 2",
+		"u-0 reassign reassignment [1 3] isr [2 3] leader 2")
+	p.step(t, "deletion", func() { p.delete(t, "u") },
+		"u-0 delete topic-deleted [2 3] isr [] leader -1")
+}
+
 // TestProvoked does to a cluster what can be done to an ISR, and finds each of it in
 // the metadata log, with its cause, and nothing else: by readings, by following all
 // the time and, of a real Kafka, in the directories of a broker and the controller.
@@ -164,19 +183,7 @@ func TestProvoked(t *testing.T) {
 	},
 		"t-0 shrink broker-fenced [3] isr [1 2] leader 1",
 		"t-0 expand caught-up [3] isr [1 2 3] leader 1")
-	p.step(t, "reassignment", func() {
-		c.CreateTopic(t, "u", [][]int32{{1, 2}}, nil)
-		c.Reassign(t, "u", 0, []int32{2, 3})
-		c.AwaitISR(t, "u", 0, 2, 3)
-	},
-		"u-0 create topic-created [1 2] isr [1 2] leader 1",
-		"u-0 reassign reassignment [1 3] isr [1 2] leader 1",
-		"u-0 shrink reassignment [1] isr [2 3] leader 2",
-		"u-0 expand reassignment [3] isr [2 3] leader 2",
-		"u-0 leader reassignment [1 2] isr [2 3] leader 2",
-		"u-0 reassign reassignment [1 3] isr [2 3] leader 2")
-	p.step(t, "deletion", func() { p.delete(t, "u") },
-		"u-0 delete topic-deleted [2 3] isr [] leader -1")
+	p.moveAndDelete(t)
 	p.outage(t)
 	stop()
 

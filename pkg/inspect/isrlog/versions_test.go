@@ -99,19 +99,7 @@ func provokeVersion(t *testing.T, version string) {
 		"t-0 shrink controlled-shutdown [1] isr [2 3] leader 2",
 		"t-0 leader controlled-shutdown [1 2] isr [2 3] leader 2",
 		"t-0 expand caught-up [1] isr [1 2 3] leader 2")
-	p.step(t, "reassignment", func() {
-		c.CreateTopic(t, "u", [][]int32{{1, 2}}, nil)
-		c.Reassign(t, "u", 0, []int32{2, 3})
-		c.AwaitISR(t, "u", 0, 2, 3)
-	},
-		"u-0 create topic-created [1 2] isr [1 2] leader 1",
-		"u-0 reassign reassignment [1 3] isr [1 2] leader 1",
-		"u-0 shrink reassignment [1] isr [2 3] leader 2",
-		"u-0 expand reassignment [3] isr [2 3] leader 2",
-		"u-0 leader reassignment [1 2] isr [2 3] leader 2",
-		"u-0 reassign reassignment [1 3] isr [2 3] leader 2")
-	p.step(t, "deletion", func() { p.delete(t, "u") },
-		"u-0 delete topic-deleted [2 3] isr [] leader -1")
+	p.moveAndDelete(t)
 	p.compareDirs(t)
 	p.since(t)
 	if to := os.Getenv("KAFKAOPS_DIRS"); to != "" {

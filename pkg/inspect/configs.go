@@ -29,6 +29,7 @@ var BrokerConfigNames = [...]string{
 	"replica.high.watermark.checkpoint.interval.ms", "replica.lag.time.max.ms", "replica.selector.class",
 	"replica.socket.receive.buffer.bytes", "replica.socket.timeout.ms", "transaction.state.log.min.isr",
 	"transaction.state.log.replication.factor", "unclean.leader.election.enable",
+	"zookeeper.session.timeout.ms",
 }
 
 // TopicConfigNames are a topic's settings that matter for replication, sorted.

@@ -117,6 +117,10 @@ type IsrEvent struct {
 	// Out is how long a replica had been out of the ISR, on IsrExpand; the longest
 	// where several came. Unknown where it left before the evidence begins, or was
 	// not a replica before.
-	Out    Opt[time.Duration]
-	Source IsrSource
+	Out Opt[time.Duration]
+	// FencedFor is for how long the broker that came back had been fenced, on IsrExpand
+	// and on an IsrLeader of CauseBrokerReturned. Unknown where it was not, where it was
+	// started again meanwhile, and with SourceMetadataDiff.
+	FencedFor Opt[time.Duration]
+	Source    IsrSource
 }

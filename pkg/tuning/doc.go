@@ -11,7 +11,8 @@
 //     min.insync.replicas; [FindTopic]: what is wrong with a topic whatever happened;
 //   - [AdviseSession]: brokers that were fenced and came back, for each
 //     broker.session.timeout.ms; [AdviseAcks]: what shows of the producers' acks;
-//   - [AdviseFetchers]: lags by leader and follower ([Link]), taken apart by [Polish];
+//   - [AdviseFetchers] and [AdviseFetchBytes]: lags by leader and follower ([Link]), taken
+//     apart by [Polish];
 //   - [Advice]: what comes out. Where its Recommended is "" there is not enough
 //     evidence, Why says what is missing, and StartingPoint may hold what to begin
 //     with, which nothing observed supports.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 )
 
 // Link is how the partitions that one broker leads do at one that follows, over a
@@ -16,9 +15,10 @@ type Link struct {
 	Partitions, Behind int
 	// LagMs is the median of their lag in time.
 	LagMs int64
-	// BytesPerSecond is what the follower took in from the leader while it was behind,
-	// and MostBytesPerSecond the most in any look; 0 where that is unknown.
-	BytesPerSecond, MostBytesPerSecond float64
+	// PerSecond is what the follower took in from the leader in a second while it was
+	// behind, the median over the looks, and MostPerSecond the 95th percentile; 0 where
+	// that is unknown. Records or bytes, as long as it is the same for all.
+	PerSecond, MostPerSecond float64
 }
 
 // Polished is a matrix of lags taken apart (Tukey's median polish): a lag is Overall,
@@ -109,64 +109,6 @@ func median(x []float64) float64 {
 	return x[(len(x)-1)/2]
 }
 
-// What fetchers are judged by.
-const (
-	// manyPartitions is how many a link needs for another fetcher to share them.
-	manyPartitions = 8
-	// flatRate is how much more than usual a follower takes in at best, where its
-	// fetcher is what limits it.
-	flatRate = 1.25
-)
-
-// AdviseFetchers advises num.replica.fetchers. A follower has so many threads for each
-// leader, and a partition belongs to one of them for good: they help where a link has
-// many partitions, nearly all of them lag, and what comes over it does not grow with the
-// backlog. Where one broker is slow with all others, its disk or its network is, and
-// more threads only ask more of it.
-func AdviseFetchers(links []Link, current int, windowMs int64) Advice {
-	a := Advice{
-		Setting: "num.replica.fetchers", Scope: Scope{Kind: ScopeCluster},
-		Evidence: Evidence{N: len(links), WindowMs: windowMs},
-	}
-	if current > 0 {
-		a.Current = strconv.Itoa(current)
-	}
-	var lagging, limited []Link
-	for _, l := range links {
-		if l.Behind > 0 {
-			lagging = append(lagging, l)
-		}
-		if l.Partitions >= manyPartitions && l.Behind*10 >= l.Partitions*9 && l.BytesPerSecond > 0 && l.MostBytesPerSecond <= l.BytesPerSecond*flatRate {
-			limited = append(limited, l)
-		}
-	}
-	a.Evidence.Figures = []Figure{{"linksLagging", float64(len(lagging))}, {"linksLimited", float64(len(limited))}}
-	switch who := slowBroker(links); {
-	case len(links) == 0 || current == 0:
-		a.Why = "not enough evidence: nothing was written, or the value in force is unknown"
-	case len(lagging) == 0:
-		a.Recommended = a.Current
-		a.Why = "no follower lags: fetchers are not what limits anything"
-	case who != "":
-		a.Why = who + ": more fetchers would ask more of it. Mend it first"
-	case len(limited) == 0:
-		a.Why = fmt.Sprintf("not enough evidence: %d links lag, but none with %d partitions or more that nearly all lag while what comes over it stays the same, "+
-			"as it does where a fetcher is at its limit. Look at throttles and replica.fetch.max.bytes", len(lagging), manyPartitions)
-	default:
-		// A broker refuses more than double (DynamicThreadPool.validateReconfiguration).
-		a.Recommended = strconv.Itoa(2 * current)
-		l := limited[0]
-		a.Why = fmt.Sprintf("from broker %d to broker %d, %d of %d partitions lag, by %s, and what comes over it stays at %.3g MB/s: the fetcher is at its limit, on %d of %d links. "+
-			"Double it, then measure again", l.Leader, l.Follower, l.Behind, l.Partitions, duration(l.LagMs), l.BytesPerSecond/1e6, len(limited), len(links))
-		a.Bound.Text = "one step: how much it helps is known once it is measured"
-		a.Expected = []Figure{{"fetchersPerLeader", float64(2 * current)}}
-		a.Cost = []Cost{CostDynamic}
-		a.Apply = []string{alterBrokers("--add-config num.replica.fetchers=" + a.Recommended)}
-		a.Undo = []string{alterBrokers("--add-config num.replica.fetchers=" + a.Current)}
-	}
-	return a
-}
-
 // slowBroker says which broker accounts for the lag by itself, "" if none does.
 func slowBroker(links []Link) string {
 	p := Polish(links)
@@ -186,8 +128,4 @@ func slowBroker(links []Link) string {
 		}
 	}
 	return what
-}
-
-func alterBrokers(change string) string {
-	return "kafka-configs.sh --bootstrap-server HOST:PORT --alter --entity-type brokers --entity-default " + change
 }

@@ -2,7 +2,6 @@ package tuning_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -19,7 +18,7 @@ func among(lagMs func(leader, follower int32) int64) (links []tuning.Link) {
 			}
 			link := tuning.Link{Leader: l + 1, Follower: f + 1, Partitions: 10, LagMs: lagMs(l+1, f+1)}
 			if link.LagMs >= 1000 {
-				link.Behind, link.BytesPerSecond, link.MostBytesPerSecond = 10, 8e6, 9e6
+				link.Behind, link.PerSecond, link.MostPerSecond = 10, 8000, 9000
 			}
 			links = append(links, link)
 		}
@@ -60,51 +59,4 @@ func TestPolishAddsUp(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestAdviseFetchers(t *testing.T) {
-	t.Parallel()
-	idle := func(int32, int32) int64 { return 0 }
-	one := func(l, f int32) int64 {
-		if l == 1 && f == 2 {
-			return 5000
-		}
-		return 10
-	}
-	grows := among(one)
-	few, some := among(one), among(one)
-	for i := range grows {
-		grows[i].MostBytesPerSecond *= 2
-		few[i].Partitions, few[i].Behind = 3, min(few[i].Behind, 3)
-		some[i].Behind /= 2
-	}
-	for _, tt := range []struct {
-		name    string
-		links   []tuning.Link
-		current int
-		want    string
-		says    string
-	}{
-		{"a link at its limit", among(one), 2, "4", "from broker 1 to broker 2, 10 of 10 partitions lag, by 5 s, and what comes over it stays at 8 MB/s"},
-		{"all of them", among(func(int32, int32) int64 { return 5000 }), 1, "2", "on 12 of 12 links"},
-		{"nobody lags", among(idle), 2, "2", "no follower lags"},
-		{"a slow follower", among(func(_, f int32) int64 { return 10 + int64(f/4)*5000 }), 1, "", "broker 4 is slow with all that it follows, by 5 s"},
-		{"a slow leader", among(func(l, _ int32) int64 { return 10 + int64(l/4)*5000 }), 1, "", "broker 4 is slow for all that follow it, by 5 s"},
-		{"more comes when more is there", grows, 1, "", "none with 8 partitions or more"},
-		{"few partitions", few, 1, "", "none with 8 partitions or more"},
-		{"half of them", some, 1, "", "none with 8 partitions or more"},
-		{"nothing seen", nil, 1, "", "not enough evidence"},
-		{"unknown", among(one), 0, "", "the value in force is unknown"},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			a := tuning.AdviseFetchers(tt.links, tt.current, hour)
-			if a.Recommended != tt.want || !strings.Contains(a.Why, tt.says) {
-				t.Errorf("got %q: %s; want %q, and %q", a.Recommended, a.Why, tt.want, tt.says)
-			}
-			if changes := tt.want != "" && tt.want != a.Current; changes != (len(a.Apply) == 1) || changes != (len(a.Undo) == 1) {
-				t.Errorf("apply %q, undo %q", a.Apply, a.Undo)
-			}
-		})
-	}
 }

@@ -24,6 +24,8 @@ type Fencing struct {
 	// Restarted is set where it came back as another incarnation, with a new broker
 	// epoch: then it was down, and no session is long enough for that.
 	Restarted bool
+	// RestartUnknown is set where nobody knows that. Then it counts for nothing.
+	RestartUnknown bool
 }
 
 // FencingHistory is all that was fenced in [FromMs, ToMs).
@@ -46,13 +48,25 @@ func AdviseSession(h *FencingHistory, b Budget) Advice {
 	}
 	silences, worst := h.silences()
 	windowMs := max(h.ToMs-h.FromMs, 1)
-	a.Evidence = Evidence{N: len(silences), WindowMs: windowMs, Figures: []Figure{{"fencings", float64(len(h.Fencings))}}}
+	unclear := 0
+	for _, f := range h.Fencings {
+		if f.RestartUnknown {
+			unclear++
+		}
+	}
+	a.Evidence = Evidence{N: len(silences), WindowMs: windowMs, Figures: []Figure{
+		{"fencings", float64(len(h.Fencings))}, {"fencingsUnclear", float64(unclear)}, {"silentMsLongest", float64(longest(silences))},
+	}}
 	switch {
+	case unclear > 0:
+		a.Why = fmt.Sprintf("not enough evidence: %d times a broker was fenced or gone for a while, and only the metadata log tells one that stalled from one that was started again. "+
+			"Record with credentials that may read it: kafkaops record FILE --for 24h", unclear)
+		return a
 	case h.SessionTimeoutMs == 0:
 		a.Why = "not enough evidence: the value in force is unknown, and so is how long who was fenced had been silent"
 		return a
 	case windowMs < minSessionHistoryMs:
-		a.Why = fmt.Sprintf("not enough evidence: fencings are known for %s, and a day is needed", duration(windowMs))
+		a.Why = fmt.Sprintf("not enough evidence: fencings are known for %s, and a day is needed: kafkaops record FILE --for 24h", duration(windowMs))
 		return a
 	}
 	weekly := func(sessionMs int64) float64 {
@@ -91,7 +105,7 @@ func (h *FencingHistory) silences() (ms []int64, worst int32) {
 	times := map[int32]int{}
 	worst = Unknown
 	for _, f := range h.Fencings {
-		if f.Restarted || f.BackMs == 0 || f.BackMs-f.AtMs > flapMs {
+		if f.Restarted || f.RestartUnknown || f.BackMs == 0 || f.BackMs-f.AtMs > flapMs {
 			continue
 		}
 		ms = append(ms, h.SessionTimeoutMs+f.BackMs-f.AtMs)
@@ -102,6 +116,13 @@ func (h *FencingHistory) silences() (ms []int64, worst int32) {
 	}
 	slices.Sort(ms)
 	return ms, worst
+}
+
+func longest(sorted []int64) int64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	return sorted[len(sorted)-1]
 }
 
 // maxSessionMs is the longest session that is advised: beyond it a broker that died
@@ -118,7 +139,13 @@ func sessionCandidates(current int64) []int64 {
 	return out
 }
 
+// zkSession is the name where ZooKeeper keeps the sessions, and each broker asks for its own.
+const zkSession = "zookeeper.session.timeout.ms"
+
 func sessionSteps(setting, value string) []string {
+	if setting == zkSession {
+		return restartSteps(setting, value)
+	}
 	return []string{
 		"in each controller's properties file: " + setting + "=" + value,
 		"restart the controllers one by one, the active one last",

@@ -1,6 +1,7 @@
 package tuning_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -48,6 +49,7 @@ func TestAdviseSession(t *testing.T) {
 		at := int64(i+3) * day / 2
 		flaps = append(flaps, tuning.Fencing{Broker: 2, AtMs: at, BackMs: at + ms})
 	}
+	unclear := append(slices.Clone(flaps), tuning.Fencing{Broker: 6, AtMs: hour, BackMs: hour + 1000, RestartUnknown: true})
 	for _, tt := range []struct {
 		name    string
 		h       tuning.FencingHistory
@@ -63,6 +65,7 @@ func TestAdviseSession(t *testing.T) {
 		{"five times", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps, SessionTimeoutMs: 9000}, 5, "9000", 5, "", nil},
 		{"nobody flaps", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps[:3], SessionTimeoutMs: 9000}, 1, "9000", 0, "0 times a week", nil},
 		{"silent for too long", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps, SessionTimeoutMs: 60_000}, 1, "", 5, "Broker 2 does so most", nil},
+		{"nobody knows who was started again", tuning.FencingHistory{ToMs: 7 * day, Fencings: unclear, SessionTimeoutMs: 9000}, 1, "", 5, "1 times a broker was fenced or gone", nil},
 		{"an hour", tuning.FencingHistory{ToMs: hour, Fencings: flaps, SessionTimeoutMs: 9000}, 1, "", 5, "a day is needed", nil},
 		{"the session is unknown", tuning.FencingHistory{ToMs: 7 * day, Fencings: flaps}, 1, "", 5, "value in force is unknown", nil},
 	} {

@@ -245,8 +245,14 @@ func (r *Replay) tell(c *change, t inspect.IsrEventType, cause inspect.IsrCause,
 		Leader: c.after.leader, LeaderEpoch: inspect.Known(c.after.leaderEpoch),
 		PartitionEpoch: inspect.Known(c.after.partitionEpoch), Offset: inspect.Known(c.at.Offset), Source: r.source,
 	}
-	if t == inspect.IsrExpand && cause != inspect.CauseReassignment {
+	switch out, ok := c.out.Get(); {
+	case t == inspect.IsrExpand && cause != inspect.CauseReassignment:
 		e.Out = c.out
+		if ok && len(brokers) == 1 {
+			e.FencedFor = r.fencedFor(brokers[0], c.at.Time.Add(-out))
+		}
+	case t == inspect.IsrLeader && cause == inspect.CauseBrokerReturned:
+		e.FencedFor = r.fencedFor(c.after.leader, c.at.Time)
 	}
 	r.emit(e)
 }

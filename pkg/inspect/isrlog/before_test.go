@@ -138,7 +138,7 @@ func TestTransactions(t *testing.T) {
 // since when, where that was before.
 func withoutOut(e *inspect.IsrEvent) string {
 	c := *e
-	c.Out = inspect.Unknown[time.Duration]()
+	c.Out, c.FencedFor = inspect.Unknown[time.Duration](), inspect.Unknown[time.Duration]()
 	return line(&c)
 }
 

@@ -87,6 +87,10 @@ type broker struct {
 	epoch    int64
 	stopping bool // in controlled shutdown
 	fenced   bool
+	// fencedAt is when it was fenced, zero where that is not known, or it registered
+	// fenced; back is when it was unfenced after that, silent how long it took.
+	fencedAt, back time.Time
+	silent         time.Duration
 }
 
 // maxBuffered bounds an open metadata transaction. Kafka opens them for a few
@@ -198,11 +202,11 @@ func (r *Replay) apply(at Position, rec kraft.Record) {
 	case *kraft.UnregisterBroker:
 		delete(r.brokers, inspect.BrokerID(rec.BrokerID))
 	case *kraft.BrokerRegistrationChange:
-		r.registrationChange(rec)
+		r.registrationChange(at, rec)
 	case *kraft.FenceBroker:
-		r.fence(inspect.BrokerID(rec.ID), true)
+		r.fence(inspect.BrokerID(rec.ID), true, at.Time)
 	case *kraft.UnfenceBroker:
-		r.fence(inspect.BrokerID(rec.ID), false)
+		r.fence(inspect.BrokerID(rec.ID), false, at.Time)
 		r.after = opening{unfenced, inspect.BrokerID(rec.ID)}
 	case *kraft.Topic:
 		r.name(rec)
@@ -227,13 +231,30 @@ func (r *Replay) register(rec *kraft.RegisterBroker) {
 	r.brokers[inspect.BrokerID(rec.BrokerID)] = &broker{epoch: rec.BrokerEpoch, stopping: rec.InControlledShutdown, fenced: rec.Fenced}
 }
 
-func (r *Replay) fence(id inspect.BrokerID, fenced bool) {
-	if b := r.brokers[id]; b != nil {
-		b.fenced = fenced
+func (r *Replay) fence(id inspect.BrokerID, fenced bool, at time.Time) {
+	b := r.brokers[id]
+	switch {
+	case b == nil:
+		return
+	case fenced && !b.fenced:
+		b.fencedAt = at
+	case !fenced && !b.fencedAt.IsZero():
+		b.silent, b.back, b.fencedAt = at.Sub(b.fencedAt), at, time.Time{}
 	}
+	b.fenced = fenced
 }
 
-func (r *Replay) registrationChange(rec *kraft.BrokerRegistrationChange) {
+// fencedFor is for how long a broker was fenced in this life of it, if that ended after
+// since.
+func (r *Replay) fencedFor(id inspect.BrokerID, since time.Time) inspect.Opt[time.Duration] {
+	b := r.brokers[id]
+	if b == nil || b.back.IsZero() || b.back.Before(since) {
+		return inspect.Unknown[time.Duration]()
+	}
+	return inspect.Known(b.silent)
+}
+
+func (r *Replay) registrationChange(at Position, rec *kraft.BrokerRegistrationChange) {
 	id := inspect.BrokerID(rec.BrokerID)
 	if rec.InControlledShutdown == kraft.InControlledShutdown {
 		r.after = opening{stopping, id}
@@ -242,7 +263,7 @@ func (r *Replay) registrationChange(rec *kraft.BrokerRegistrationChange) {
 		}
 	}
 	if rec.Fenced != kraft.FencingNoChange {
-		r.fence(id, rec.Fenced == kraft.Fenced)
+		r.fence(id, rec.Fenced == kraft.Fenced, at.Time)
 	}
 	if rec.Fenced == kraft.Unfenced {
 		r.after = opening{unfenced, id}

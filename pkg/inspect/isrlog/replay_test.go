@@ -67,6 +67,9 @@ func line(e *inspect.IsrEvent) string {
 	if e.Out.IsKnown() {
 		fmt.Fprintf(&b, " out %s", e.Out)
 	}
+	if e.FencedFor.IsKnown() {
+		fmt.Fprintf(&b, " fenced for %s", e.FencedFor)
+	}
 	return b.String()
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -37,6 +36,13 @@ type Collector struct {
 	// known are the stretches of which all events are here; none where there are looks
 	// alone.
 	known []Span
+	links links
+	// fetching and session are settings beside those in settings: what followers fetch
+	// with, and the name of the session timeout.
+	fetching tuning.FetchHistory
+	session  string
+	// told are the fencings by events, seen those by looks.
+	told, seen fencings
 }
 
 // Span is a stretch of time.
@@ -64,6 +70,7 @@ type partition struct {
 	leo    inspect.Opt[inspect.Offset]
 	under  int // looks in a row
 	states []tuning.ISRState
+	pace   pace
 }
 
 // maxGap is how many intervals may lie between two looks of one stretch.
@@ -81,12 +88,14 @@ func NewCollector(o Options) *Collector {
 func (c *Collector) Look(s *inspect.Snapshot) {
 	at := s.TakenAt.UnixMilli()
 	if c.looks == 0 {
-		c.first = at
+		c.first, c.links.fromMs = at, at
 	} else if at-c.last > maxGap*c.opts.Interval.Milliseconds() {
 		c.gaps = append(c.gaps, tuning.Span{FromMs: c.last, ToMs: at})
 	}
+	dt := at - c.last
 	c.last = at
 	c.looks++
+	c.seen.look(s, at)
 	whole := c.looks == 1 || s.Asked.Has(inspect.PartConfigs)
 	if whole {
 		c.takeSettings(s)
@@ -108,37 +117,8 @@ func (c *Collector) Look(s *inspect.Snapshot) {
 			c.lookAt(mine, &t.Partitions[j], at)
 		}
 	}
-}
-
-func (c *Collector) takeSettings(s *inspect.Snapshot) {
-	c.elr = s.KeepsELR.Or(false)
-	for i := range s.Brokers {
-		b := &s.Brokers[i]
-		if rack, ok := b.Rack.Get(); ok {
-			c.racks[int32(b.ID)] = rack
-		}
-		configs, ok := b.Configs.Get()
-		if !ok {
-			continue
-		}
-		for name, into := range map[string]*int64{
-			"replica.lag.time.max.ms": &c.settings.LagTimeMaxMs, "replica.fetch.wait.max.ms": &c.settings.FetchWaitMs,
-			"broker.session.timeout.ms": &c.settings.SessionTimeoutMs, "broker.heartbeat.interval.ms": &c.settings.HeartbeatMs,
-		} {
-			if n, ok := number(configs, name); ok {
-				*into = n
-			}
-		}
-	}
-}
-
-func number(configs []inspect.Config, name string) (int64, bool) {
-	i := slices.IndexFunc(configs, func(c inspect.Config) bool { return c.Name == name })
-	if i < 0 {
-		return 0, false
-	}
-	n, err := strconv.ParseInt(configs[i].Value.Or(""), 10, 64)
-	return n, err == nil
+	c.links.endLook(dt)
+	c.endStretch(at)
 }
 
 func (t *topic) take(in *inspect.Topic) {
@@ -179,6 +159,7 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
 	}
 	c.replay.Add(tuning.Partition{Topic: in.Topic, Index: in.Index}, &look)
 	c.weighAcks(t, p, in, at)
+	c.follow(&p.pace, in, at)
 }
 
 // weighAcks counts what was appended while the ISR was certainly below its minimum: in one
@@ -226,6 +207,7 @@ func ids(in []inspect.BrokerID) []int32 {
 // Event takes in a change of an ISR. They come in their order, all of those that lie in
 // what Known names.
 func (c *Collector) Event(e *inspect.IsrEvent) {
+	c.told.event(e)
 	t := c.topics[e.Topic]
 	if t == nil {
 		return // it is gone, or was not asked for
@@ -262,7 +244,9 @@ type Result struct {
 func (c *Collector) Result() Result {
 	var r Result
 	lag := c.replay.Result()
-	r.Advice = append(r.Advice, tuning.AdviseLagTime(&lag, c.settings, c.opts.Goal, c.opts.Budget))
+	fetch := c.fetchHistory()
+	r.Advice = append(r.Advice, tuning.AdviseLagTime(&lag, c.settings, c.opts.Goal, c.opts.Budget),
+		tuning.AdviseSession(c.fencingHistory(), c.opts.Budget), tuning.AdviseFetchers(fetch), tuning.AdviseFetchBytes(fetch))
 	acks := 0
 	for _, name := range slices.Sorted(maps.Keys(c.topics)) {
 		t := c.topics[name]

@@ -134,7 +134,10 @@ func TestResult(t *testing.T) {
 	for _, a := range r.Advice {
 		got[a.Setting] = a.Current
 	}
-	if diff := cmp.Diff(map[string]string{"replica.lag.time.max.ms": "30000", "min.insync.replicas": "2", "acks": ""}, got); diff != "" {
+	if diff := cmp.Diff(map[string]string{
+		"replica.lag.time.max.ms": "30000", "broker.session.timeout.ms": "9000", "num.replica.fetchers": "", "replica.fetch.max.bytes": "",
+		"min.insync.replicas": "2", "acks": "",
+	}, got); diff != "" {
 		t.Error(diff)
 	}
 	if r.Advice[0].Evidence.WindowMs != 2000 || c.settings.SessionTimeoutMs != 9000 || !c.topics["orders"].settings.OfTopic {

@@ -39,10 +39,12 @@ func newTuneCmd(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune [TOPIC…]",
 		Short: "What should the replication settings be, by what this cluster did?",
-		Long: `Advises on replica.lag.time.max.ms, min.insync.replicas and the producers' acks. Each
-advice has its evidence: followers that fell behind and came back are replayed through
-Kafka's own rule for other lag times, and the history of the ISRs for other minimums.
-Where the evidence does not suffice it says so, and how long to record; what it offers
+		Long: `Advises on replica.lag.time.max.ms, the session timeout, num.replica.fetchers,
+replica.fetch.max.bytes, min.insync.replicas and the producers' acks. Each advice has its
+evidence: followers that fell behind and came back are replayed through Kafka's own rule
+for other lag times, the history of the ISRs for other minimums; brokers that were fenced
+and came back in the same life tell of the session, lags by leader and follower of what
+is fetched with. Where the evidence does not suffice it says so, and how long to record; what it offers
 then is a starting point for the --goal, and no recommendation. Nothing is applied.
 
 The evidence is a recording (--from FILE, see kafkaops record), or what is seen in the
@@ -288,7 +290,7 @@ func (r *tuneRun) live(ctx context.Context) (*advise.Collector, error) {
 		source: source.New(t.brokers, o.timeout, t.options()...),
 	}
 	q := r.filter.query()
-	q.Parts = inspect.PartOffsets | inspect.PartReachable | inspect.PartELR
+	q.Parts = inspect.PartOffsets | inspect.PartReachable | inspect.PartFenced | inspect.PartELR
 	var carry looks.Carrier
 	whole := q
 	whole.Parts |= inspect.PartConfigs

@@ -43,6 +43,14 @@ func TestTune(t *testing.T) {
 		if r.code != exitOK || lag.Current != inspect.Known("2000") || lag.Recommended.IsKnown() || !strings.Contains(lag.Why, "not enough evidence") || lag.Evidence["looks"] == 0 {
 			t.Errorf("%s: exit code %d, %+v; %s", name, r.code, lag, r.stderr)
 		}
+		if a := adviceOn(t, r, "broker.session.timeout.ms")[""]; a.Current != inspect.Known("2000") || a.Recommended.IsKnown() || a.Evidence["fencings"] == 0 || !strings.Contains(a.Why, "a day is needed") {
+			t.Errorf("%s: session: %+v", name, a)
+		}
+		for setting, current := range map[string]string{"num.replica.fetchers": "1", "replica.fetch.max.bytes": "1048576"} {
+			if a := adviceOn(t, r, setting)[""]; a.Current != inspect.Known(current) || a.Recommended.IsKnown() || !strings.Contains(a.Why, "nothing was written") {
+				t.Errorf("%s: %s: %+v", name, setting, a)
+			}
+		}
 		isrs := adviceOn(t, r, "min.insync.replicas")
 		if a := isrs["orders"]; a.Current != inspect.Known("1") || a.Recommended.IsKnown() || !a.StartingPoint.IsKnown() || a.Evidence["partitions"] == 0 {
 			t.Errorf("%s: min.insync.replicas of orders: %+v", name, a)

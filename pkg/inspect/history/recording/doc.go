@@ -86,6 +86,7 @@
 //	  sint64 offset            = 14; // in the metadata log
 //	  int64  out               = 15; // how long who came back had been out
 //	  string source            = 16; // an inspect.IsrSource
+//	  int64  fenced_for        = 17; // how long who came back had been fenced
 //	}
 //
 //	message Coverage {          // from the end of the coverage before, if that is where it begins

@@ -97,7 +97,11 @@ func appendEvent(out []byte, e *inspect.IsrEvent) []byte {
 	if d, ok := e.Out.Get(); ok {
 		out = appendUint(out, 15, uint64(d))
 	}
-	return appendText(out, 16, string(e.Source))
+	out = appendText(out, 16, string(e.Source))
+	if d, ok := e.FencedFor.Get(); ok {
+		out = appendUint(out, 17, uint64(d))
+	}
+	return out
 }
 
 func decodeEvent(in []byte) (e inspect.IsrEvent, err error) {
@@ -138,6 +142,8 @@ func decodeEvent(in []byte) (e inspect.IsrEvent, err error) {
 			e.Out = inspect.Known(time.Duration(f.n))
 		case 16:
 			e.Source = inspect.IsrSource(f.bytes)
+		case 17:
+			e.FencedFor = inspect.Known(time.Duration(f.n))
 		}
 		return err
 	})

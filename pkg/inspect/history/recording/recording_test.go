@@ -669,3 +669,17 @@ func FuzzScan(f *testing.F) {
 		}
 	})
 }
+
+// TestFencedFor: fields that came later are read back.
+func TestFencedFor(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "a.rec")
+	back := event(10)
+	back.Type, back.Out, back.FencedFor = inspect.IsrExpand, inspect.Known(4*time.Second), inspect.Known(3*time.Second)
+	w := open(t, name)
+	commit(t, w, log(10, 11), back)
+	closed(t, w)
+	if _, events := read(t, name); len(events) != 1 || events[0].FencedFor != back.FencedFor {
+		t.Errorf("got %+v", events)
+	}
+}

@@ -16,10 +16,15 @@ type seen struct {
 	start, hw, leo Offset
 	end            Offset // of the log, which may be ahead of the LEO
 	latest         []latestAnswer
+	// decided is how far the controller's log went, if it is the controller that is asked.
+	decided int64
 }
 
-// beforeServe notes what a client's question meets.
+// beforeServe notes what a question meets.
 func (w *World) beforeServe(p *proc, f *flight) {
+	if p.quorum != nil {
+		w.model.beforeDecision(f)
+	}
 	if f.c.from != w.net.clientEnd() || p.node == nil {
 		return
 	}
@@ -51,6 +56,9 @@ func (w *World) topicOf(p *proc, name string, id kraft.UUID) kraft.UUID {
 
 // afterServe checks an answer.
 func (w *World) afterServe(p *proc, f *flight, resp kmsg.Response) {
+	if p.quorum != nil && resp != nil {
+		w.model.promise(f)
+	}
 	if f.c.from != w.net.clientEnd() || p.node == nil || resp == nil {
 		return
 	}

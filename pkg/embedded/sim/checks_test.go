@@ -173,13 +173,28 @@ func TestCheckersGoRed(t *testing.T) {
 		{"the same, and one that stays was in the ISR", "I10", func(w *World, x *part, _, _ *shadow) {
 			w.cancelMove(x, uncleanImage(w), func(old, _ *kraft.Partition) { old.ISR = []int32{1} })
 		}},
-		{"a sequence is left out", "I11", func(w *World, x *part, _, _ *shadow) {
-			w.checkSequence(x, &batch{base: 2, last: 2, pid: 5, seq: 0})
-			w.checkSequence(x, &batch{base: 3, last: 3, pid: 5, seq: 2})
+		{"a sequence is left out", "I11", func(w *World, _ *part, l, _ *shadow) {
+			w.checkSequence(l, &batch{base: 2, last: 2, pid: 5, seq: 0})
+			w.checkSequence(l, &batch{base: 3, last: 3, pid: 5, seq: 2})
 		}},
-		{"an older producer epoch", "I12", func(w *World, x *part, _, _ *shadow) {
-			w.checkSequence(x, &batch{base: 2, last: 2, pid: 5, pepoch: 1, seq: 0})
-			w.checkSequence(x, &batch{base: 3, last: 3, pid: 5, pepoch: 0, seq: 1})
+		{"the same, by a leader that has copied what compaction had left of the producer: nothing", "", func(w *World, _ *part, l, _ *shadow) {
+			w.checkSequence(l, &batch{base: 0, last: 0, pid: 5, seq: 0})
+			l.batches[0].pid, l.batches[0].gone = 5, true
+			w.checkSequence(l, &batch{base: 3, last: 3, pid: 5, seq: 2})
+		}},
+		{"the same, where something was left", "I11", func(w *World, _ *part, l, _ *shadow) {
+			w.checkSequence(l, &batch{base: 0, last: 0, pid: 5, seq: 0})
+			l.batches[0].pid = 5
+			w.checkSequence(l, &batch{base: 3, last: 3, pid: 5, seq: 2})
+		}},
+		{"the same, where what is gone is not its last", "I11", func(w *World, _ *part, l, _ *shadow) {
+			w.checkSequence(l, &batch{base: 1, last: 1, pid: 5, seq: 0})
+			l.batches[0].pid, l.batches[0].gone = 5, true
+			w.checkSequence(l, &batch{base: 3, last: 3, pid: 5, seq: 2})
+		}},
+		{"an older producer epoch", "I12", func(w *World, _ *part, l, _ *shadow) {
+			w.checkSequence(l, &batch{base: 2, last: 2, pid: 5, pepoch: 1, seq: 0})
+			w.checkSequence(l, &batch{base: 3, last: 3, pid: 5, pepoch: 0, seq: 1})
 		}},
 		{"another image", "I16", func(w *World, _ *part, _, _ *shadow) {
 			w.model.images[len(w.model.images)-1].image = metadata.Empty()

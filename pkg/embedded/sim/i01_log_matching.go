@@ -66,7 +66,7 @@ func (w *World) commit(s *shadow, hw Offset, epoch replica.Epoch) {
 			continue
 		}
 		b.gone = false
-		w.checkSequence(x, &b)
+		w.checkSequence(s, &b)
 		for _, r := range x.recs[batchKey{b.epoch, b.base}] {
 			x.lastOf[r.key] = r.offset
 		}

@@ -107,6 +107,14 @@ func (w *World) deafen() *proc {
 	return p
 }
 
+// recordsWhenCalm is how many of a hundred times a producer that may still adds a record.
+func (w *World) recordsWhenCalm() int {
+	if w.now > w.calmUs+w.restBoundUs()/2 {
+		return 10
+	}
+	return 1
+}
+
 // unrest says what is not yet as it should be, "" if all is.
 func (w *World) unrest(deaf *proc) string {
 	if why := w.leaderless(deaf); why != "" {

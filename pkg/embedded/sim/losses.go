@@ -139,6 +139,7 @@ func (m *model) noteSynced(p *proc) {
 // started takes over what a controller has found in its log.
 func (m *model) started(p *proc) {
 	if p.quorum != nil {
+		m.checkPromise(p.quorum.DurableOffset())
 		m.controllerStarted(p.quorum.Image(), p.quorum.DurableOffset())
 	}
 }

@@ -23,6 +23,8 @@ type model struct {
 	proof int64
 	// unsure: the controller is down, and what it decided last may be void.
 	unsure bool
+	// promised is how far the controller's log reached by which it has answered.
+	promised int64
 	// uncleanAsked counts the requests for an unclean election that were sent.
 	uncleanAsked int
 	// records numbers all records that were ever sent.

@@ -86,8 +86,9 @@ func (p *producer) act() {
 	}
 	p.maybeBump()
 	// When all is calm a record now and then still comes: a HW that has waited for a
-	// follower which then went away moves with the next append, not by itself.
-	if !p.bump && (!w.calm || w.rng.IntN(100) == 0) {
+	// follower which then went away moves with the next append, not by itself. Clients that
+	// time out at a broker which hears nothing act so seldom that more has to come of it.
+	if !p.bump && (!w.calm || w.rng.IntN(100) < w.recordsWhenCalm()) {
 		if l := p.anyLane(); l != nil && len(l.batches) < 8 {
 			l.batches = append(l.batches, p.newBatch(l))
 		}

@@ -112,7 +112,11 @@ func (w *World) checkAck(p *proc, x *part, acks int16, sent *batch, base int64) 
 	if x.void {
 		return
 	}
-	if b.last >= x.hw || !x.agree(s.batches[:i+1], x.committed, b.last+1) {
+	switch committed := b.last < x.hw; {
+	case committed && x.agree(s.batches[:i+1], x.committed, b.last+1):
+	case committed && w.onlyGhosts(s, b.last+1, int32(s.status.LeaderEpoch)):
+		w.model.voidPart(x, "%s has the batch at %d in a gap of compaction, never committed, and acknowledges it as a duplicate", p.name, b.base)
+	default:
 		w.fail("I5", "%s %s-%d: acknowledges the batch at %d to %d with acks=all, and %d is committed", p.name, x.topic, x.index, b.base, b.last, x.hw)
 	}
 }

@@ -23,6 +23,10 @@ func (m *model) died(p *proc, how fate) {
 			what = powerLost
 		}
 	}
+	if how == killed && p.disk.Lost() {
+		// A sync has failed, and the node was killed before it heard of it.
+		what = failed
+	}
 	for _, s := range p.shadow {
 		if s == nil {
 			continue

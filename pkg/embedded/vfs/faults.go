@@ -19,6 +19,7 @@ type Faults struct {
 	mu    sync.Mutex
 	rng   *rand.Rand
 	rules []*ActiveRule
+	lost  bool
 }
 
 // Rule says which calls go wrong, and how. A call must fit all of Name, Ops,
@@ -145,6 +146,20 @@ func (f *Faults) Clear() {
 	for _, a := range rules {
 		a.Remove()
 	}
+}
+
+// Lost reports whether a Sync has failed by a rule with LoseUnsynced: what is read from
+// then on may lack what was written before.
+func (f *Faults) Lost() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.lost
+}
+
+func (f *Faults) hasLost() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.lost = true
 }
 
 // Remove takes the rule out of force and releases whom it holds.

@@ -143,6 +143,7 @@ func (f *faultyFile) Sync() (err error) {
 		err = f.File.Sync()
 	} else if lossy, ok := f.File.(syncFailer); ok && ft.lose {
 		lossy.failSync(ft.rng)
+		f.f.hasLost()
 	}
 	f.f.wait(ft)
 	if ft.err != nil {

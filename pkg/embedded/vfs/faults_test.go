@@ -192,6 +192,9 @@ func TestFaultsLoseUnsynced(t *testing.T) {
 		if err := f.Sync(); !errors.Is(err, ErrIO) {
 			t.Fatalf("got %v, want ErrIO", err)
 		}
+		if !fsys.Lost() {
+			t.Fatal("nothing is said to be lost")
+		}
 		seen := must[[]byte](t)(ReadFile(m, "f"))
 		if !bytes.Equal(seen, data) {
 			evicted++
@@ -224,6 +227,9 @@ func TestFaultsLoseUnsynced(t *testing.T) {
 	fsys.Add(Rule{Ops: OpSync, Err: ErrIO, LoseUnsynced: true})
 	if err := f.Sync(); !errors.Is(err, ErrIO) {
 		t.Errorf("got %v, want ErrIO", err)
+	}
+	if fsys.Lost() {
+		t.Error("data is said to be lost")
 	}
 }
 

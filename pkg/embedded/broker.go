@@ -60,7 +60,8 @@ func (b *Broker) Stop(ctx context.Context) error {
 // Restart starts it, after Stop if it runs, and returns when the controller has unfenced
 // it. That takes until broker.session.timeout.ms after the last heartbeat of its life
 // before, even if that ended cleanly, as with Kafka: until then the controller takes the
-// new process for a second one with this id.
+// new process for a second one with this id. Before it has caught up with the metadata
+// connections to it are reset.
 func (b *Broker) Restart(ctx context.Context) error {
 	if err := b.Stop(ctx); err != nil {
 		return err

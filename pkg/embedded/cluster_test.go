@@ -2,6 +2,8 @@ package embedded_test
 
 import (
 	"errors"
+	"net"
+	"os"
 	"testing"
 	"time"
 
@@ -115,5 +117,50 @@ func TestMinISROfTheFile(t *testing.T) {
 			t.Errorf("with one replica in sync: got %v, want %v", got, kerr.NotEnoughReplicas)
 		}
 		return
+	}
+}
+
+// TestStartingBrokerAnswersNobody: until it has caught up with the metadata a broker would
+// tell of a cluster of another time, or of none.
+func TestStartingBrokerAnswersNobody(t *testing.T) {
+	t.Parallel()
+	c := embeddedtest.New(t, embedded.Options{Config: map[string]string{
+		"broker.session.timeout.ms": "500", "broker.heartbeat.interval.ms": "100",
+	}})
+	b := c.Broker(2)
+	b.Kill()
+	c.Link(2, embedded.ControllerID).Cut()
+	restarted := make(chan error, 1)
+	go func() { restarted <- b.Restart(within(t)) }()
+	ask := func() []byte {
+		nc, err := net.Dial("tcp", b.Address())
+		if err != nil {
+			return nil
+		}
+		defer nc.Close()
+		_ = nc.SetDeadline(time.Now().Add(hang))
+		_, _ = nc.Write(frame(int16(kmsg.ApiVersions), 0))
+		got := make([]byte, 100)
+		n, err := nc.Read(got)
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Error("it keeps who asks waiting")
+		}
+		return got[:n]
+	}
+	for c.Broker(2).State() != embedded.Running {
+		time.Sleep(time.Millisecond)
+	}
+	for range 20 {
+		if got := ask(); len(got) > 0 {
+			t.Fatalf("it answers % x", got)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	c.Link(2, embedded.ControllerID).Heal()
+	if err := <-restarted; err != nil {
+		t.Fatal(err)
+	}
+	if got := ask(); len(got) == 0 {
+		t.Error("it runs, and does not answer")
 	}
 }

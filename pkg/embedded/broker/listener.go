@@ -33,12 +33,12 @@ func (s *Server) accept() {
 	}
 }
 
-// adopt starts to serve a connection; not once the node has ended.
+// adopt starts to serve a connection; not once the node has ended, nor before it is ready.
 func (s *Server) adopt(nc net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		_ = nc.Close()
+	if s.ended || !s.open {
+		reset(nc)
 		return
 	}
 	s.connections++
@@ -49,6 +49,15 @@ func (s *Server) adopt(nc net.Conn) {
 		defer s.wg.Done()
 		c.serve()
 	}()
+}
+
+// reset is as near as one can come to refusing a connection at an address that is to stay
+// taken: nobody waits, and nobody takes it for an end in order.
+func reset(nc net.Conn) {
+	if tcp, ok := nc.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0)
+	}
+	_ = nc.Close()
 }
 
 func (s *Server) forget(c *conn) {

@@ -109,6 +109,20 @@ func (s *Server) settle() {
 func (s *Server) step(in machine.Input) {
 	s.effects = s.node.Step(s.opts.Clock.Now(), in, s.effects[:0])
 	s.carryOut()
+	s.openOnceReady()
+}
+
+// openOnceReady lets connections in once the node takes requests: BrokerServer.startup
+// enables request processing only when the broker has caught up with the metadata, for
+// what it knows before is of another time, or nothing.
+func (s *Server) openOnceReady() {
+	if s.opened || !s.node.Ready() {
+		return
+	}
+	s.opened = true
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open = true
 }
 
 func (s *Server) carryOut() {

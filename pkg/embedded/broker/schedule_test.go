@@ -28,6 +28,8 @@ func (n *fakeNode) Step(_ machine.Time, in machine.Input, out []machine.Effect) 
 	return out
 }
 
+func (n *fakeNode) Ready() bool { return true }
+
 func (n *fakeNode) NextDeadline() int64 { return machine.Never }
 
 func (n *fakeNode) Shutdown(_ machine.Time, out []machine.Effect) []machine.Effect {

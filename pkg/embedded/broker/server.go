@@ -14,6 +14,8 @@ import (
 // Node is what a Server runs: a *node.Node or a *quorum.Node.
 type Node interface {
 	machine.Machine
+	// Ready reports whether it takes requests yet. Once it does it does so until its end.
+	Ready() bool
 	// Shutdown asks it to stop cleanly; machine.Stop says that it has.
 	Shutdown(now machine.Time, out []machine.Effect) []machine.Effect
 	// Abandon closes its files and writes nothing.
@@ -64,12 +66,14 @@ type Server struct {
 	paused      bool
 	ended       bool
 	connections uint64
+	open        bool // the node has been ready
 	conns       map[*conn]struct{}
 	dialed      map[net.Conn]struct{}
 	wake        chan struct{}
 
 	// What follows is the owner's.
 	node    Node
+	opened  bool // as open
 	token   machine.Token
 	asked   map[machine.Token]*conn
 	out     map[route]*outgoing
@@ -100,6 +104,7 @@ func Start(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.node = n
+	s.openOnceReady()
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.wg.Add(1)
 	go s.accept()

@@ -43,6 +43,8 @@ type life struct {
 	// an epoch would be one of an old broker, which leaders take into the ISR unchecked
 	// (KIP-903).
 	lastEpoch int64
+	// ran: it has run.
+	ran bool
 	// seen says that the image has this registration. obeying: it has had one of
 	// this process; from then on partitions are obeyed.
 	seen, obeying bool
@@ -201,7 +203,7 @@ func (l *life) heard(n *Node, resp *kmsg.BrokerHeartbeatResponse) {
 	case l.state == leaving && resp.ShouldShutdown:
 		l.state = closing
 	case l.state == starting && resp.IsCaughtUp && l.seen:
-		l.state = running
+		l.state, l.ran = running, true
 		l.soon = true
 		if n.opts.EarlyIDs {
 			n.ids.ask(n)

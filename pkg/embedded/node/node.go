@@ -229,6 +229,10 @@ func (n *Node) Abandon() {
 // asks to be unfenced.
 func (n *Node) Running() bool { return n.life.state == running }
 
+// Ready reports whether it takes requests yet: those of a broker come once it runs, in
+// any of its states after that.
+func (n *Node) Ready() bool { return n.life.ran }
+
 // Image is the metadata that the node has applied, MetadataOffset the offset
 // behind it in the controller's log.
 func (n *Node) Image() metadata.Image { return n.follow.image }

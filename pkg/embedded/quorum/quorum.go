@@ -162,6 +162,9 @@ func (n *Node) stop(err error, out []machine.Effect) []machine.Effect {
 	return append(out, machine.Stop{Err: err})
 }
 
+// Ready reports that it takes requests: a sole voter leads as soon as it is there.
+func (n *Node) Ready() bool { return true }
+
 // Image is what was decided and is durable.
 func (n *Node) Image() metadata.Image { return n.image }
 

@@ -3,6 +3,7 @@ package dashboards
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -46,16 +47,23 @@ func TestDeployWeb(t *testing.T) {
 	}
 }
 
-// TestDeployUnit: systemd has nothing to say to the unit, and export takes its flags.
+// TestDeployUnit: systemd has nothing to say to the unit, and export takes its flags, the
+// one that is proposed for a history too, whose file lies where the unit may write.
 func TestDeployUnit(t *testing.T) {
 	text := deployFile(t, "kafkaops-export.service")
 	m := regexp.MustCompile(`(?m)^ExecStart=/usr/local/bin/kafkaops (.*)$`).FindStringSubmatch(text)
 	if m == nil {
 		t.Fatal("it does not start kafkaops")
 	}
-	out, err := exec.Command(kafkaopsBinary(t), append(strings.Fields(m[1]), "-b", "127.0.0.1:1")...).CombinedOutput()
+	state := regexp.MustCompile(`(?m)^StateDirectory=(\S+)$`).FindStringSubmatch(text)
+	store := regexp.MustCompile(`--isr-store=(\S+)`).FindStringSubmatch(text)
+	if state == nil || store == nil || path.Dir(store[1]) != "/var/lib/"+state[1] || !strings.Contains(text, "\nProtectSystem=strict\n") {
+		t.Errorf("StateDirectory %v, and the file %v: want it in there, for nothing else can be written", state, store)
+	}
+	flags := append(strings.Fields(m[1]), "--isr-store="+filepath.Join(t.TempDir(), "prod.isr"), "-b", "127.0.0.1:1")
+	out, err := exec.Command(kafkaopsBinary(t), flags...).CombinedOutput()
 	if err == nil || !strings.Contains(string(out), "web config file /etc/kafkaops/web.yml: ") {
-		t.Errorf("kafkaops %s: got %v, %s; want the web config to be missing, and nothing else", m[1], err, out)
+		t.Errorf("kafkaops %s: got %v, %s; want the web config to be missing, and nothing else", flags, err, out)
 	}
 	analyze, err := exec.LookPath("systemd-analyze")
 	if err != nil {

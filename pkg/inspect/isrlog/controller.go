@@ -142,11 +142,14 @@ func (c *controllers) find(ctx context.Context) error {
 		}
 		c.close()
 		var refused *RefusedError
-		if errors.As(err, &refused) || ctx.Err() != nil {
+		if errors.As(err, &refused) {
 			return err
 		}
 		if first == nil || errors.Is(first, errNoController) {
 			first = err
+		}
+		if ctx.Err() != nil {
+			break // who was silent first says more than how little time was left for the last
 		}
 	}
 	return first
@@ -250,19 +253,50 @@ func (c *controllers) ask(ctx context.Context) error {
 		return nil
 	}
 	var first error
-	for _, addr := range c.brokers.Bootstrap {
+	for i, addr := range c.brokers.Bootstrap {
 		known, err := c.askBroker(ctx, addr)
+		var ce *connect.Error
 		switch {
 		case err == nil:
 			c.known = known
 			return nil
-		case ctx.Err() != nil:
-			return err
 		case first == nil:
 			first = err
 		}
+		if errors.As(err, &ce) && ce.Timeout() {
+			// A broker that knows of no active controller holds the request. Whether the
+			// others know of one has to be found out before the time is over.
+			if c.known = c.askAtOnce(ctx, c.brokers.Bootstrap[i+1:]); len(c.known) > 0 {
+				return nil
+			}
+			return err
+		}
 	}
 	return first
+}
+
+// askAtOnce asks all of these brokers, and returns what the first one that answers tells.
+func (c *controllers) askAtOnce(ctx context.Context, addrs []string) []string {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	answers := make(chan []string)
+	for _, addr := range addrs {
+		go func() {
+			known, err := c.askBroker(ctx, addr)
+			if err != nil {
+				known = nil
+			}
+			answers <- known
+		}()
+	}
+	var found []string
+	for range addrs {
+		if known := <-answers; found == nil && known != nil {
+			found = known
+			cancel()
+		}
+	}
+	return found
 }
 
 // askBroker returns the addresses of the voters, the leader's first (DescribeQuorum
@@ -292,15 +326,15 @@ func (c *controllers) askBroker(ctx context.Context, addr string) ([]string, err
 	case err != nil:
 		return nil, err
 	case resp.ErrorCode == kerr.ClusterAuthorizationFailed.Code:
-		return nil, &RefusedError{Address: addr, Request: "DescribeQuorum", Missing: describeCluster}
+		return nil, &RefusedError{Address: addr, Request: describeQuorum, Missing: describeCluster}
 	case resp.ErrorCode == kerr.UnsupportedVersion.Code:
 		return nil, errNoQuorum
 	case resp.ErrorCode != 0:
-		return nil, &codeError{addr, "DescribeQuorum", resp.ErrorCode}
+		return nil, &codeError{addr, describeQuorum, resp.ErrorCode}
 	case len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1:
 		return nil, errNoQuorum
 	case resp.Topics[0].Partitions[0].ErrorCode != 0:
-		return nil, &codeError{addr, "DescribeQuorum", resp.Topics[0].Partitions[0].ErrorCode}
+		return nil, &codeError{addr, describeQuorum, resp.Topics[0].Partitions[0].ErrorCode}
 	}
 	return addressesOf(resp)
 }

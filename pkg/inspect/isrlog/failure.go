@@ -6,9 +6,13 @@ import (
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-const otherCredentials = "If the controllers need other credentials, name them by --controller-config"
+const (
+	describeQuorum   = "DescribeQuorum"
+	otherCredentials = "If the controllers need other credentials, name them by --controller-config"
+)
 
 // FailureOf says why the log cannot be had, by an error of [Log], and what to try.
 func FailureOf(err error) *inspect.Failure {
@@ -25,12 +29,19 @@ func FailureOf(err error) *inspect.Failure {
 			if strings.HasPrefix(ce.Cause, "closed the connection on ") {
 				f.Hint = otherCredentials
 			}
+			if ce.Request == describeQuorum && f.TimedOut {
+				f.Hint = "A broker that knows of no active controller does not answer that. If there is one, name it by --controller"
+			}
 		}
 		return f
 	}
 	f := &inspect.Failure{Request: "Fetch", Phase: inspect.PhaseRequest, Error: err.Error()}
-	if strings.Contains(f.Error, "DescribeQuorum") { // nobody told where to fetch from
-		f.Request = "DescribeQuorum"
+	var code *codeError
+	if errors.As(err, &code) && code.code == kerr.UnknownTopicID.Code {
+		f.Hint = "That is a broker's address, and brokers do not serve the log: name a controller's by --controller"
+	}
+	if strings.Contains(f.Error, describeQuorum) { // nobody told where to fetch from
+		f.Request = describeQuorum
 	}
 	return f
 }

@@ -2,6 +2,7 @@ package isrlog
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -74,7 +75,8 @@ type logReading struct {
 }
 
 // Read implements [Source]. An error before any event says why there is nothing to
-// read: a *[RefusedError], a *connect.Error, or what there is no controller for.
+// read: a *[RefusedError], a *connect.Error, or what there is no controller for. It is
+// ctx.Err() where a controller was found, and the time was too short to read its log.
 func (l *Log) Read(ctx context.Context, span Span, to Listener) error {
 	at := l.at // the next reading finds its own way
 	at.cluster = span.ClusterID
@@ -86,7 +88,7 @@ func (l *Log) Read(ctx context.Context, span Span, to Listener) error {
 	r.evidence.Source = inspect.SourceMetadataLog
 	r.tellWhere()
 	if err := r.begin(ctx); err != nil {
-		return err
+		return cmp.Or(ctx.Err(), err)
 	}
 	if span.Follow {
 		to.Evidence(r.evidence)

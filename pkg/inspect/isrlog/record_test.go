@@ -388,3 +388,38 @@ func TestRecordLooks(t *testing.T) {
 		t.Errorf("coverages %+v", all)
 	}
 }
+
+// TestStoredBesideSilence: who does not answer, and takes all the time there is, takes
+// nothing away of what was recorded.
+func TestStoredBesideSilence(t *testing.T) {
+	t.Parallel()
+	f := startController(t, 100, small(t))
+	name := filepath.Join(t.TempDir(), "a.rec")
+	want := recordOnce(t, f, name).events
+	r, err := recording.Read(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+	defer cancel()
+	var h heard
+	if err := NewStored(r, silentSource{}).Read(ctx, Span{}, h.listener()); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v", err)
+	}
+	if diff := cmp.Diff(want, h.events); diff != "" || !h.evidence.Until.IsKnown() {
+		t.Errorf("evidence %+v, events (-want +got):\n%s", h.evidence, diff)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := NewStored(r, nil).Read(stopped, Span{}, h.listener()); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v of a reading that was interrupted", err)
+	}
+}
+
+// silentSource never answers.
+type silentSource struct{}
+
+func (silentSource) Read(ctx context.Context, _ Span, _ Listener) error {
+	<-ctx.Done()
+	return ctx.Err()
+}

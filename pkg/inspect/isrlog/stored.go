@@ -2,6 +2,7 @@ package isrlog
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -19,7 +20,8 @@ type Stored struct {
 func NewStored(file *recording.Reader, live Source) *Stored { return &Stored{file, live} }
 
 // Read implements [Source]. It does not follow. Gaps of the recording that touch the
-// span are notes. Where live fails what was recorded is told before its error.
+// span are notes. Where live fails what was recorded is told before its error, also where
+// that has taken all of ctx's time.
 //
 // The evidence reaches back to where nothing is missing up to its end: behind the last
 // gap.
@@ -51,7 +53,10 @@ func (s *Stored) Read(ctx context.Context, span Span, to Listener) error {
 		if span.contains(e.Time) {
 			to.Event(e)
 		}
-		return ctx.Err()
+		if errors.Is(ctx.Err(), context.Canceled) {
+			return ctx.Err()
+		}
+		return nil // who was waited for in vain takes nothing away of what the file has
 	}
 	err := s.file.Events(func(e inspect.IsrEvent) error {
 		if !e.Offset.IsKnown() && covers(&live, e.Time, e.Time) {

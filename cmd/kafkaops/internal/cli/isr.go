@@ -13,6 +13,7 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
@@ -150,8 +151,9 @@ type isrReading struct {
 	target *target
 	snap   *inspect.Snapshot
 	source isrlog.Source
-	// agents are those of --jmx, or the context's.
-	agents []string
+	// agents are those of --jmx, or the context's, and answers theirs.
+	agents  []string
+	answers []chan agentAnswer
 	// stored is what --store reads, nil for none.
 	stored *recording.Reader
 	// evidence is the newest that the source told.
@@ -201,8 +203,30 @@ func (r *isrReading) openLive(ctx context.Context) error {
 	}
 	r.snap.ClusterID, r.snap.Controller = snap.ClusterID, snap.Controller
 	r.source = isrlog.NewLog(r.target.brokers, r.target.controllers, o.timeout)
+	if f := unheard(snap); f != nil && r.target.controllers == nil && !o.follow {
+		r.source = &noControllerError{*f} // which is not asked for a second time, as long
+	}
 	return nil
 }
+
+// unheard is that no broker has got an answer of the active controller, nil where one has.
+func unheard(s *inspect.Snapshot) *inspect.Failure {
+	for i := range s.Failures {
+		if f := &s.Failures[i]; f.Request == "DescribeQuorum" && f.TimedOut && !s.Controller.IsKnown() {
+			return f
+		}
+	}
+	return nil
+}
+
+// noControllerError is a log that cannot be had, because brokers that would say where get no
+// answer themselves. A controller that is named may be another matter.
+type noControllerError struct{ failure inspect.Failure }
+
+func (e *noControllerError) Error() string { return e.failure.Error }
+
+// Read implements [isrlog.Source].
+func (e *noControllerError) Read(context.Context, isrlog.Span, isrlog.Listener) error { return e }
 
 func (r *isrReading) check(args []string) (err error) {
 	o := r.opts
@@ -302,23 +326,32 @@ func (r *isrReading) fail(f inspect.Failure) { fail(r.snap, f, r.env.Terminal.Er
 
 // gather reads the span, event by event. Where the log cannot be had there are none.
 func (r *isrReading) gather(ctx context.Context, event func(inspect.IsrEvent)) error {
-	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout)
+	r.askAgents(ctx)
+	bounded, cancel := context.WithDeadline(ctx, r.now.Add(r.opts.timeout))
 	defer cancel()
 	err := r.source.Read(bounded, r.span, r.listener(event))
+	var silent *connect.Error // which is about who did not answer
+	var none *noControllerError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, context.DeadlineExceeded) && !errors.As(err, &silent):
 		r.fail(inspect.Failure{
 			Request: "Fetch", Phase: inspect.PhaseRequest, Error: fmt.Sprintf("the log was not read to its end within %s", r.opts.timeout),
 			Hint: "Give it a longer --timeout, or a later --since",
 		})
+	case errors.As(err, &none):
+		f := none.failure
+		f.Lost, f.Hint = r.lost(), "If a controller can be reached, name it by --controller"
+		r.fail(f)
 	case err != nil:
 		f := *isrlog.FailureOf(err)
 		f.Lost = r.lost()
 		r.fail(f)
 	}
-	if since, ok := r.evidence.Since.Get(); ok && since.After(r.span.Since) && r.opts.sinceGiven {
+	// A log whose start nobody has moved has nothing before it; its first batch is the leader's.
+	begins := r.evidence.From.Or(2) <= 1
+	if since, ok := r.evidence.Since.Get(); ok && since.After(r.span.Since) && r.opts.sinceGiven && !begins {
 		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: asked since %s, and the evidence begins at %s: what was before is not known\n",
 			r.span.Since.UTC().Format(time.RFC3339), since.UTC().Format(time.RFC3339))
 	}

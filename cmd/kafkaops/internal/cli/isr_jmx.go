@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"net/url"
-	"sync"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -40,21 +39,38 @@ func (r *isrReading) useAgents() error {
 	return nil
 }
 
-// meters asks the agents, all at once. One that cannot be read is a failure.
+// agentAnswer is what one agent told.
+type agentAnswer struct {
+	meters *jmx.Meters
+	err    error
+}
+
+// askAgents asks the agents, all at once and beside the reading, which has the same time.
+func (r *isrReading) askAgents(ctx context.Context) {
+	for _, address := range r.agents {
+		answer := make(chan agentAnswer, 1)
+		r.answers = append(r.answers, answer)
+		go func() {
+			bounded, cancel := context.WithTimeout(ctx, r.opts.timeout/3)
+			defer cancel()
+			m, err := jmx.Read(bounded, address)
+			answer <- agentAnswer{m, err}
+		}()
+	}
+}
+
+// meters are the agents' answers. One that cannot be read is a failure.
 // In a pipe, where stdout has one table, they are lines on stderr.
 func (r *isrReading) meters(ctx context.Context) ([]jmx.Meters, error) {
-	if len(r.agents) == 0 {
+	if len(r.answers) == 0 {
 		return nil, nil
 	}
-	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout/3)
-	defer cancel()
-	read := make([]*jmx.Meters, len(r.agents))
-	failed := make([]error, len(r.agents))
-	var wg sync.WaitGroup
-	for i, address := range r.agents {
-		wg.Go(func() { read[i], failed[i] = jmx.Read(bounded, address) })
+	read := make([]*jmx.Meters, len(r.answers))
+	failed := make([]error, len(r.answers))
+	for i, answer := range r.answers {
+		a := <-answer
+		read[i], failed[i] = a.meters, a.err
 	}
-	wg.Wait()
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -67,11 +83,16 @@ func (r *isrReading) meters(ctx context.Context) ([]jmx.Meters, error) {
 		all = append(all, *read[i])
 	}
 	if !r.view.Terminal && !r.view.Format.Structured() {
-		for i := range all {
-			fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.MetersLine(&all[i]))
-		}
+		r.tellMeters(all)
 	}
 	return all, nil
+}
+
+// tellMeters says them on stderr.
+func (r *isrReading) tellMeters(all []jmx.Meters) {
+	for i := range all {
+		fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.MetersLine(&all[i]))
+	}
 }
 
 func jmxFailure(address string, err error) inspect.Failure {

@@ -377,39 +377,66 @@ func (o *isrOptions) run(ctx context.Context, env Env, args []string) error {
 	if o.follow {
 		return r.followed(ctx)
 	}
-	if !r.view.Terminal && !r.view.Format.Structured() {
-		return r.pipe(ctx)
+	if r.view.Format.Structured() {
+		return r.document(ctx)
 	}
-	var events []inspect.IsrEvent
-	if err := r.gather(ctx, func(e inspect.IsrEvent) { events = append(events, e) }); err != nil {
-		return err
+	return r.table(ctx)
+}
+
+// document writes all events as one.
+func (r *isrReading) document(ctx context.Context) error {
+	spool := render.NewIsrSpool()
+	var broken error
+	if err := r.gather(ctx, func(e inspect.IsrEvent) { broken = cmp.Or(broken, spool.Add(&e)) }); err != nil || broken != nil {
+		return cmp.Or(err, broken)
 	}
 	meters, err := r.meters(ctx)
 	if err != nil {
 		return err
 	}
-	r.tellEvidence()
-	if err := render.Isr(env.Terminal.Out, r.view, r.snap, &r.evidence, events, meters); err != nil {
+	if err := spool.Write(r.env.Terminal.Out, r.view, r.snap, &r.evidence, meters); err != nil {
 		return err
 	}
 	return outcome(r.snap, true)
 }
 
-// pipe writes rows as events are read, of which there may be a million.
-func (r *isrReading) pipe(ctx context.Context) error {
+// mostHeld is how many rows a terminal's table is made of, whose columns are as wide as
+// all of them need. There may be a million: those are written as they are read, as in a
+// pipe.
+const mostHeld = 20_000
+
+// table writes rows.
+func (r *isrReading) table(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
+	held := 0
+	if r.view.Terminal {
+		held = mostHeld
+	}
 	out := bufio.NewWriterSize(r.env.Terminal.Out, 64<<10)
-	stream := render.NewIsrStream(r.view, r.snap)
-	rows := 0
+	var events []inspect.IsrEvent
+	var stream *render.IsrStream
 	var broken error // the pipe's
-	err := r.gather(ctx, func(e inspect.IsrEvent) {
+	write := func(e *inspect.IsrEvent) {
 		if broken == nil {
-			if broken = stream.Event(out, &r.evidence, &e); broken != nil {
+			if broken = stream.Event(out, &r.evidence, e); broken != nil {
 				cancel()
 			}
-			rows++
 		}
+	}
+	err := r.gather(ctx, func(e inspect.IsrEvent) {
+		if stream == nil && len(events) < held {
+			events = append(events, e)
+			return
+		}
+		if stream == nil {
+			stream = render.NewIsrStream(r.view, r.snap)
+			for i := range events {
+				write(&events[i])
+			}
+			events = nil
+		}
+		write(&e)
 	})
 	if broken == nil {
 		broken = out.Flush()
@@ -421,21 +448,23 @@ func (r *isrReading) pipe(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.tellEvidence()
-	if rows == 0 { // a header alone
-		if err := render.Isr(r.env.Terminal.Out, r.view, r.snap, &r.evidence, nil, meters); err != nil {
+	if stream != nil || !r.view.Terminal {
+		r.tellEvidence()
+	}
+	if stream != nil && r.view.Terminal {
+		r.tellMeters(meters)
+	}
+	if stream == nil { // in a pipe a header alone
+		if err := render.Isr(r.env.Terminal.Out, r.view, r.snap, &r.evidence, events, meters); err != nil {
 			return err
 		}
 	}
 	return outcome(r.snap, true)
 }
 
-// tellEvidence says on stderr what the screen does not: a table in a pipe has rows
-// alone.
+// tellEvidence says on stderr what the screen does not: a table of rows alone.
 func (r *isrReading) tellEvidence() {
-	if !r.view.Terminal && !r.view.Format.Structured() {
-		fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.EvidenceLine(&r.evidence))
-	}
+	fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.EvidenceLine(&r.evidence))
 }
 
 // follow tells events as they happen, until it is interrupted. It reads by read.

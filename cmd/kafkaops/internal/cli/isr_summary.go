@@ -69,7 +69,9 @@ func (o *isrOptions) runSummary(ctx context.Context, env Env) error {
 	if err != nil {
 		return err
 	}
-	r.tellEvidence()
+	if !r.view.Terminal && !r.view.Format.Structured() {
+		r.tellEvidence()
+	}
 	if err := render.IsrSummary(env.Terminal.Out, r.view, r.snap, &r.evidence, from, until, shown, meters); err != nil {
 		return err
 	}

@@ -16,10 +16,16 @@ import (
 // Isr is the screen of isr: every event, the newest last, and what agents count, nil
 // where none was asked.
 func Isr(w io.Writer, v View, s *inspect.Snapshot, e *isrlog.Evidence, events []inspect.IsrEvent, meters []jmx.Meters) error {
-	items := IsrEventItems(events)
 	if v.Format.Structured() {
-		return writeIsr(w, v, s, e, KindIsrEvent, items, meters)
+		spool := NewIsrSpool()
+		for i := range events {
+			if err := spool.Add(&events[i]); err != nil {
+				return err
+			}
+		}
+		return spool.Write(w, v, s, e, meters)
 	}
+	items := IsrEventItems(events)
 	var b strings.Builder
 	if v.Terminal {
 		paragraph(&b, v, Plain, EvidenceLine(e))

@@ -2,6 +2,7 @@ package render
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -92,3 +93,50 @@ func TestIsrScreens(t *testing.T) {
 	}
 	golden(t, "isr.txtar", got.String())
 }
+
+// TestIsrSpool: what was packed is written to the byte as a document is that was encoded
+// as a whole, whatever stands in the texts of it; and takes little meanwhile.
+func TestIsrSpool(t *testing.T) {
+	t.Parallel()
+	evidence, events := isrStory()
+	evil := "a\"items\": []b\nitems: []\nc"
+	events[1].Topic, events[2].Topic = evil, "\x9b31m\u202e"
+	s := &inspect.Snapshot{TakenAt: takenAt, Failures: []inspect.Failure{{Address: "k:1", Request: "Fetch", Phase: inspect.PhaseRequest, Error: evil, Lost: `"items": []`, Hint: "\nitems: []\n"}}}
+	meters := []jmx.Meters{{Address: evil}}
+	for _, v := range []View{{Format: FormatJSON}, {Format: FormatYAML}} {
+		for _, n := range []int{0, 1, 2, len(events)} {
+			var want, got bytes.Buffer
+			if err := writeIsr(&want, v, s, &evidence, KindIsrEvent, IsrEventItems(events[:n]), meters); err != nil {
+				t.Fatal(err)
+			}
+			if err := Isr(&got, v, s, &evidence, events[:n], meters); err != nil {
+				t.Fatal(err)
+			}
+			if got.String() != want.String() {
+				t.Errorf("%s of %d events:\n%s\nwant\n%s", v.Format, n, got.String(), want.String())
+			}
+		}
+	}
+
+	const many, most = 20_000, 60
+	spool := NewIsrSpool()
+	for i := range many {
+		e := events[i%len(events)]
+		e.Time, e.Partition, e.Offset = e.Time.Add(time.Duration(i)*time.Second), int32(i%997), inspect.Known(inspect.Offset(i))
+		if err := spool.Add(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := spool.packed.Len() / many; got > most {
+		t.Errorf("an event takes %d bytes, want at most %d", got, most)
+	}
+	broken := errors.New("broken pipe")
+	if err := spool.Write(failing{broken}, View{Format: FormatJSON}, s, &evidence, nil); !errors.Is(err, broken) {
+		t.Errorf("got %v of a pipe that is broken", err)
+	}
+}
+
+// failing is a pipe that nobody reads.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }

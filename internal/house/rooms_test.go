@@ -36,8 +36,9 @@ var rooms = []room{
 	{dir: "pkg/inspect/connect/contexts", ours: []string{"pkg/inspect/connect"}},
 	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/access", "pkg/inspect/connect"}},
 	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "pkg/inspect"}, pure: true},
-	{dir: "pkg/inspect/history/looks", ours: []string{"pkg/inspect"}, pure: true},
-	{dir: "pkg/inspect/history/recording", ours: []string{"pkg/inspect", "pkg/inspect/history/looks"}},
+	{dir: "pkg/inspect/history/fields", pure: true},
+	{dir: "pkg/inspect/history/looks", ours: []string{"pkg/inspect", "pkg/inspect/history/fields"}, pure: true},
+	{dir: "pkg/inspect/history/recording", ours: []string{"pkg/inspect", "pkg/inspect/history/fields", "pkg/inspect/history/looks"}},
 	{dir: "pkg/inspect/isrlog", ours: []string{
 		"internal/kraft", "pkg/inspect", "pkg/inspect/connect", "pkg/inspect/history/recording",
 	}},
@@ -94,7 +95,7 @@ var rooms = []room{
 	// The command.
 	{dir: "cmd/kafkaops/internal/term"},
 	{dir: "cmd/kafkaops/internal/local", ours: []string{"pkg/embedded"}},
-	{dir: "cmd/kafkaops/internal/advise", ours: []string{"pkg/inspect", "pkg/tuning"}, pure: true},
+	{dir: "cmd/kafkaops/internal/advise", ours: []string{"pkg/inspect", "pkg/inspect/history", "pkg/tuning"}, pure: true},
 	{dir: "cmd/kafkaops/internal/render", ours: []string{"pkg/inspect/...", "pkg/tuning"}, pure: true},
 	{dir: "cmd/kafkaops/internal/tui", ours: []string{
 		"cmd/kafkaops/internal/advise", "cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "pkg/inspect/...", "pkg/tuning",

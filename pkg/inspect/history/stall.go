@@ -27,12 +27,7 @@ type Stall struct {
 }
 
 // ProvesWeakAcks reports whether some producer certainly writes with acks=0 or
-// acks=1: with acks=all the leader would have answered NOT_ENOUGH_REPLICAS and
-// appended nothing (Partition.appendRecordsToLeader).
-//
-// The proof is strict about time. Metadata may tell of a shrunken ISR before the
-// leader knows of it, so what came between the first such sample and the next is
-// not counted, nor what spans a change of the leader epoch or a missed sample.
+// acks=1: see [WeakAcks].
 func (s Stall) ProvesWeakAcks() bool { return s.AppendedUnderMinISR > 0 }
 
 // Stall returns the stall that a partition is in at the newest sample. It needs
@@ -53,13 +48,13 @@ func (h *History) Stall(topic string, partition int32) (Stall, bool) {
 	st := Stall{HW: last.hw(), Uncommitted: int64(last.leo() - last.hw())}
 	sinceMs := int64(unknown)
 	prev := inspect.Offset(unknown)
-	var proof weakAcksProof
+	var proof WeakAcks
 	for i := s.stalledFrom(); i < len(s.spans); i++ {
 		e := s.at(i)
 		if e.flags.has(epochStart) {
 			prev = unknown
 		}
-		st.AppendedUnderMinISR += proof.step(&e)
+		st.AppendedUnderMinISR += proof.Add(e.weakAcks())
 		if e.leo() == unknown || e.hw() == unknown {
 			continue
 		}
@@ -107,34 +102,11 @@ func (s *series) stalledFrom() int {
 	return from
 }
 
-// weakAcksProof goes over entries and counts what was appended while the ISR was
-// certainly under its minimum at the leader.
-type weakAcksProof struct {
-	// run is how many samples in a row had the ISR under its minimum.
-	run int
-	// from is the LEO up to which all is accounted for, known from the second
-	// sample of a run on.
-	from    inspect.Offset
-	hasFrom bool
-}
-
-// step returns what was appended between the entries before and e.
-func (w *weakAcksProof) step(e *entry) int64 {
-	if !e.flags.has(underMinISR) {
-		*w = weakAcksProof{}
-		return 0
+// weakAcks is what the samples of an entry prove of acks.
+func (e *entry) weakAcks() WeakAcksLook {
+	l := WeakAcksLook{Under: e.flags.has(underMinISR), GoesOn: !e.flags.has(epochStart | afterGap), Looks: int(e.samples)}
+	if leo := e.leo(); leo != unknown {
+		l.LEO = inspect.Known(leo)
 	}
-	if e.flags.has(epochStart | afterGap) {
-		*w = weakAcksProof{}
-	}
-	w.run += int(e.samples)
-	if e.leo() == unknown {
-		return 0
-	}
-	var appended int64
-	if w.hasFrom {
-		appended = int64(max(0, e.leo()-w.from))
-	}
-	w.from, w.hasFrom = e.leo(), w.run >= 2
-	return appended
+	return l
 }

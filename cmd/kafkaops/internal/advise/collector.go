@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history"
 	"github.com/kafkaops/kafkaops/pkg/tuning"
 )
 
@@ -67,8 +68,7 @@ type change struct {
 type partition struct {
 	atMs   int64
 	epoch  inspect.Opt[inspect.Epoch]
-	leo    inspect.Opt[inspect.Offset]
-	under  int // looks in a row
+	acks   history.WeakAcks
 	states []tuning.ISRState
 	pace   pace
 }
@@ -162,28 +162,19 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
 	c.follow(&p.pace, in, at)
 }
 
-// weighAcks counts what was appended while the ISR was certainly below its minimum: in one
-// leader epoch, and not before the second look that shows it, for metadata may tell before
-// the leader knows. Package history's Stall is as strict.
+// weighAcks counts for how long the ISR was below its minimum, and what proves weak acks.
 func (c *Collector) weighAcks(t *topic, p *partition, in *inspect.Partition, at int64) {
 	least, ok := in.MinInsyncReplicas.Get()
-	under := ok && in.Leader != inspect.NoBroker && len(in.ISR) < min(int(least), len(in.Replicas))
-	goesOn := p.epoch == in.LeaderEpoch && at-p.atMs <= maxGap*c.opts.Interval.Milliseconds()
-	switch {
-	case !under:
-		p.under = 0
-	case !goesOn:
-		p.under = 1
-	default:
-		p.under++
-	}
-	if p.under > 1 {
+	appended := p.acks.Add(history.WeakAcksLook{
+		Under:  ok && in.Leader != inspect.NoBroker && len(in.ISR) < min(int(least), len(in.Replicas)),
+		GoesOn: p.epoch == in.LeaderEpoch && at-p.atMs <= maxGap*c.opts.Interval.Milliseconds(),
+		Looks:  1, LEO: in.Offsets.LEOBefore,
+	})
+	t.acks.AppendedUnderMinISR += appended
+	if p.acks.Certain() {
 		t.acks.UnderMinISRMs += at - p.atMs
 	}
-	if was, ok := p.leo.Get(); ok && p.under > 2 {
-		t.acks.AppendedUnderMinISR += max(0, int64(in.Offsets.LEOBefore.Or(was)-was))
-	}
-	p.atMs, p.epoch, p.leo = at, in.LeaderEpoch, in.Offsets.LEOAfter
+	p.atMs, p.epoch = at, in.LeaderEpoch
 }
 
 // is reports whether the ISR and who decides about it are as in the last state.

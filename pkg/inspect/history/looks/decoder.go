@@ -7,12 +7,12 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
-	"google.golang.org/protobuf/encoding/protowire"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/fields"
 )
 
 var (
 	// ErrNotOurs says that the content is none that an Encoder ever wrote.
-	ErrNotOurs = errors.New("its content is not what this format has")
+	ErrNotOurs = fields.ErrNotOurs
 	// ErrNotWhole says that a look tells only what changed, and that the one before it is
 	// not known.
 	ErrNotWhole = errors.New("the look before this one is not known")
@@ -77,69 +77,43 @@ type look struct {
 }
 
 func parseLook(in []byte) (l look, err error) {
-	err = fields(in, func(number protowire.Number, n uint64, bytes []byte) {
-		switch number {
+	err = fields.Each(in, func(f fields.Field) error {
+		switch f.Number {
 		case fieldTime:
-			l.ms = protowire.DecodeZigZag(n)
+			l.ms = f.Signed()
 		case fieldWhole:
-			l.whole = n != 0
+			l.whole = f.N != 0
 		case fieldThing:
-			l.things = append(l.things, bytes)
+			l.things = append(l.things, f.Bytes)
 		case fieldPartitions:
-			l.partitions = bytes
+			l.partitions = f.Bytes
 		case fieldBrokers:
-			l.brokers = bytes
+			l.brokers = f.Bytes
 		case fieldQuorum:
-			l.quorum = bytes
+			l.quorum = f.Bytes
 		case fieldCommits:
-			l.commits = bytes
+			l.commits = f.Bytes
 		}
+		return nil
 	})
 	return l, err
-}
-
-// fields calls take with every field of a message that is a number or bytes.
-func fields(in []byte, take func(number protowire.Number, n uint64, bytes []byte)) error {
-	for len(in) > 0 {
-		number, shape, size := protowire.ConsumeTag(in)
-		if size < 0 {
-			return ErrNotOurs
-		}
-		in = in[size:]
-		var n uint64
-		var bytes []byte
-		switch shape {
-		case protowire.VarintType:
-			n, size = protowire.ConsumeVarint(in)
-		case protowire.BytesType:
-			bytes, size = protowire.ConsumeBytes(in)
-		default:
-			size = protowire.ConsumeFieldValue(number, shape, in)
-			number = 0 // which no field has
-		}
-		if size < 0 {
-			return ErrNotOurs
-		}
-		in = in[size:]
-		take(number, n, bytes)
-	}
-	return nil
 }
 
 func (d *Decoder) applyThing(in []byte) error {
 	var t thing
 	var content []byte
-	err := fields(in, func(number protowire.Number, n uint64, bytes []byte) {
-		switch number {
+	err := fields.Each(in, func(f fields.Field) error {
+		switch f.Number {
 		case fieldKind:
-			t.kind = kind(n)
+			t.kind = kind(f.N)
 		case fieldName:
-			t.name = string(bytes)
+			t.name = string(f.Bytes)
 		case fieldIndex:
-			t.index = int32(protowire.DecodeZigZag(n))
+			t.index = int32(f.Signed())
 		case fieldJSON:
-			content = bytes
+			content = f.Bytes
 		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
-	"google.golang.org/protobuf/encoding/protowire"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/fields"
 )
 
 // The numbers of Look's and Thing's fields.
@@ -64,11 +64,11 @@ func (e *Encoder) Append(out []byte, s *inspect.Snapshot) []byte {
 	ms := s.TakenAt.UnixMilli()
 	e.looks++
 	if e.begun {
-		out = appendVarint(out, fieldTime, protowire.EncodeZigZag(ms-e.ms))
+		out = fields.AppendSigned(out, fieldTime, ms-e.ms)
 	} else {
 		e.begun, e.things, e.tables = true, map[thing]*told{}, newTables()
-		out = appendVarint(out, fieldTime, protowire.EncodeZigZag(ms))
-		out = appendVarint(out, fieldWhole, 1)
+		out = fields.AppendSigned(out, fieldTime, ms)
+		out = fields.AppendUint(out, fieldWhole, 1)
 	}
 	e.ms = ms
 	out = e.appendThings(out, s)
@@ -124,32 +124,22 @@ func (e *Encoder) gone() (gone []thing) {
 }
 
 func appendThing(out []byte, t thing, content []byte) []byte {
-	in := appendVarint(nil, fieldKind, uint64(t.kind))
-	if t.name != "" {
-		in = protowire.AppendString(protowire.AppendTag(in, fieldName, protowire.BytesType), t.name)
-	}
+	in := fields.AppendUint(nil, fieldKind, uint64(t.kind))
+	in = fields.AppendText(in, fieldName, t.name)
 	if t.index != 0 {
-		in = appendVarint(in, fieldIndex, protowire.EncodeZigZag(int64(t.index)))
+		in = fields.AppendSigned(in, fieldIndex, int64(t.index))
 	}
 	if content != nil {
-		in = appendBytes(in, fieldJSON, content)
+		in = fields.AppendBytes(in, fieldJSON, content)
 	}
-	return appendBytes(out, fieldThing, in)
+	return fields.AppendBytes(out, fieldThing, in)
 }
 
-func (e *Encoder) appendColumns(out []byte, field protowire.Number, t *table, s *inspect.Snapshot, rows func(*inspect.Snapshot, *grid)) []byte {
+func (e *Encoder) appendColumns(out []byte, field fields.Number, t *table, s *inspect.Snapshot, rows func(*inspect.Snapshot, *grid)) []byte {
 	e.now.reset()
 	rows(s, &e.now)
 	if e.buf = t.append(e.buf[:0], &e.now); len(e.buf) == 0 {
 		return out
 	}
-	return appendBytes(out, field, e.buf)
-}
-
-func appendVarint(out []byte, n protowire.Number, v uint64) []byte {
-	return protowire.AppendVarint(protowire.AppendTag(out, n, protowire.VarintType), v)
-}
-
-func appendBytes(out []byte, n protowire.Number, v []byte) []byte {
-	return protowire.AppendBytes(protowire.AppendTag(out, n, protowire.BytesType), v)
+	return fields.AppendBytes(out, field, e.buf)
 }

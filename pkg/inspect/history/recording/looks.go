@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/fields"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history/looks"
 	"github.com/klauspost/compress/zstd"
 )
@@ -64,7 +65,7 @@ func (w *Writer) AppendLook(s *inspect.Snapshot) error {
 		}
 	}
 	look := l.enc.Append(nil, s)
-	l.raw = appendBytes(l.raw, 1, look)
+	l.raw = fields.AppendBytes(l.raw, 1, look)
 	l.first, l.last = min(l.first, ms), max(l.last, ms)
 	if ms-l.first < looksEvery.Milliseconds() && len(l.raw) < fullLooks {
 		return nil
@@ -245,17 +246,17 @@ func (l *lookReader) commit(c lookCommit, take func(*inspect.Snapshot) error) er
 		return nil //nolint:nilerr // it is passed over
 	}
 	l.raw = raw
-	err = fields(raw, func(f field) error {
-		if f.number != 1 {
+	err = fields.Each(raw, func(f fields.Field) error {
+		if f.Number != 1 {
 			return nil
 		}
-		s, err := l.dec.Apply(f.bytes)
+		s, err := l.dec.Apply(f.Bytes)
 		if err != nil {
-			return errNotOurs
+			return fields.ErrNotOurs
 		}
 		return take(s)
 	})
-	if errors.Is(err, errNotOurs) {
+	if errors.Is(err, fields.ErrNotOurs) {
 		l.dec.Reset()
 		return nil
 	}

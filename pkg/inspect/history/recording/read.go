@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/fields"
 )
 
 // Damage is a stretch of the file that holds no block, or a block of nothing that this
@@ -85,7 +86,7 @@ func scan(name string, f *os.File) (*survey, error) {
 		}
 		committed, err := s.take(name, &b, &open)
 		switch {
-		case errors.Is(err, errNotOurs):
+		case errors.Is(err, fields.ErrNotOurs):
 			s.damaged(blocks.start(), int64(blocks.size))
 			s.events += open
 			open = 0
@@ -232,7 +233,7 @@ func (r *Reader) Events(take func(inspect.IsrEvent) error) error {
 			}
 			return take(e)
 		})
-		if err != nil && !errors.Is(err, errNotOurs) { // it was told with the damages
+		if err != nil && !errors.Is(err, fields.ErrNotOurs) { // it was told with the damages
 			return err
 		}
 	}

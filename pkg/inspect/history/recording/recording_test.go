@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/fields"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write testdata anew")
@@ -615,10 +616,10 @@ func TestLaterKinds(t *testing.T) {
 	if err := errors.Join(w.write(later), w.sync()); err != nil {
 		t.Fatal(err)
 	}
-	more := appendUint(nil, 99, 5) // a field that is not known either
-	more = appendBytes(more, 1, append(appendEvent(nil, new(event(11))), appendText(nil, 98, "x")...))
+	more := fields.AppendUint(nil, 99, 5) // a field that is not known either
+	more = fields.AppendBytes(more, 1, append(appendEvent(nil, new(event(11))), fields.AppendText(nil, 98, "x")...))
 	c := log(10, 20)
-	more = appendUint(appendBytes(more, 2, c.encode()), 3, 1)
+	more = fields.AppendUint(fields.AppendBytes(more, 2, c.encode()), 3, 1)
 	if err := errors.Join(w.write(&block{kind: kindIsr, payload: more}), w.sync()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/fields"
 )
 
 // ErrInUse says that another Writer has the file.
@@ -165,7 +166,7 @@ func (w *Writer) Append(e inspect.IsrEvent) error {
 	if w.failed != nil {
 		return w.failed
 	}
-	field := appendBytes(nil, 1, appendEvent(nil, &e))
+	field := fields.AppendBytes(nil, 1, appendEvent(nil, &e))
 	const room = 64 << 10 // for the coverage
 	if len(field) > maxPayload-room {
 		return w.fail(fmt.Errorf("an event of %d bytes", len(field)))
@@ -250,9 +251,9 @@ func (w *Writer) commitLater() error {
 }
 
 func (w *Writer) commit(c *Coverage) error {
-	w.open.payload = appendBytes(w.open.payload, 2, c.encode())
+	w.open.payload = fields.AppendBytes(w.open.payload, 2, c.encode())
 	if w.events > 0 {
-		w.open.payload = appendUint(w.open.payload, 3, uint64(w.events))
+		w.open.payload = fields.AppendUint(w.open.payload, 3, uint64(w.events))
 	}
 	if w.open.first == 0 {
 		w.open.first = c.Since.UnixMilli()

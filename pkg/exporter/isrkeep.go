@@ -2,7 +2,6 @@ package exporter
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -15,9 +14,7 @@ import (
 // isrKeep records the history of the ISR in a goroutine of its own, by a reading of its
 // own: a disk that is slow or full holds up no counter.
 //
-//	log     from where the recording ends; a new one takes in all that the log has
-//	looks   those of the loop, while the log cannot be had. The log, once it can be had
-//	        again, tells what was meanwhile, and better: readers then leave looks out
+// The looks that [isrlog.Follow] falls back to are those of the loop.
 //
 // Where the file cannot be written it is opened again later, and the log told again from
 // its last commit on.
@@ -34,11 +31,9 @@ type isrKeep struct {
 
 	started bool
 	ended   sync.WaitGroup
-	looks   chan *inspect.Snapshot
+	looks   isrlog.Handed
 
 	mu sync.Mutex
-	// wantsLooks: they are what is recorded.
-	wantsLooks bool
 	// wrote is when something was recorded last.
 	wrote time.Time
 	// failed: it has been said that the file cannot be written, and was not since.
@@ -51,7 +46,7 @@ func newISRKeep(o *Options, readable func() bool, every func() time.Duration) *i
 	}
 	return &isrKeep{
 		store: o.ISRStore, source: o.ISR, log: o.Log.With("file", o.ISRStore.Name()), readable: readable, every: every,
-		silent: silentFor, retry: retryFirst, retryMost: retryMost, looks: make(chan *inspect.Snapshot, 1),
+		silent: isrlog.SilentFor, retry: isrlog.RetryFirst, retryMost: isrlog.RetryMost,
 	}
 }
 
@@ -86,22 +81,11 @@ func (k *isrKeep) keeps() inspect.Opt[bool] {
 	return inspect.Known(!k.failed && time.Since(k.wrote) < most)
 }
 
-// look leaves a look, where they are what is recorded. It waits for nothing: of two that
-// were not fetched the later one counts.
+// look leaves a look, where they are what is recorded. It waits for nothing.
 func (k *isrKeep) look(s *inspect.Snapshot) {
-	if k == nil {
-		return
+	if k != nil {
+		k.looks.Leave(s)
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.wantsLooks {
-		return
-	}
-	select {
-	case <-k.looks:
-	default:
-	}
-	k.looks <- s
 }
 
 // run records until the context ends.
@@ -157,19 +141,19 @@ func (k *isrKeep) tell(w *recording.Writer) {
 	if again {
 		return // what is said then is that something was written
 	}
-	if n := w.Cut(); n > 0 {
-		k.log.Warn("cut off what the file's last writer did not finish", "bytes", n)
+	found := w.Found()
+	if found.Cut > 0 {
+		k.log.Warn("cut off what the file's last writer did not finish", "bytes", found.Cut)
 	}
-	for _, d := range w.Damages() {
+	for _, d := range found.Damages {
 		k.log.Warn("the file is damaged: what it held there is a gap", "at", d.At, "bytes", d.Bytes)
 	}
-	last, _ := w.Last()
 	attrs := []any{}
-	if to, ok := last.To.Get(); ok {
+	if to, ok := found.To.Get(); ok {
 		attrs = append(attrs, "offset", int64(to))
 	}
-	if !last.Until.IsZero() {
-		attrs = append(attrs, "until", last.Until.UTC().Format(time.RFC3339))
+	if until, ok := found.Until.Get(); ok {
+		attrs = append(attrs, "until", until.Format(time.RFC3339))
 	}
 	if len(attrs) == 0 {
 		k.log.Info("ISR changes are kept from now on, and what the metadata log has of before")
@@ -180,95 +164,29 @@ func (k *isrKeep) tell(w *recording.Writer) {
 
 // record records until the context ends, or the file cannot be written.
 func (k *isrKeep) record(ctx context.Context, w *recording.Writer, clusterID string) error {
-	span := isrlog.Span{Follow: true, ClusterID: clusterID}
-	for wait := k.retry; ; wait = min(2*wait, k.retryMost) {
-		if k.source != nil {
-			heard, err := k.readLog(ctx, span, w)
-			if err := afterwards(ctx, err, w); err != nil {
-				return err
-			}
-			if heard {
-				wait = k.retry
-			}
-		}
-		if err := afterwards(ctx, k.readLooks(ctx, span, w, wait), w); err != nil {
-			return err
-		}
+	f := isrlog.Follow{
+		Log: k.source, Await: k.awaitReadable, Into: w, Silent: k.silent, Retry: k.retry, RetryMost: k.retryMost,
+		Looks: func() *isrlog.Poll { return k.looks.Poll(k.every(), true) },
 	}
+	return f.Run(ctx, isrlog.Span{ClusterID: clusterID}, k.listener())
 }
 
-// afterwards takes back what a reading that ended has not committed. What it returns
-// ends the recording.
-func afterwards(ctx context.Context, err error, w *recording.Writer) error {
-	var unwritten *isrlog.RecordError
-	switch {
-	case errors.As(err, &unwritten):
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err := w.Discard(); err != nil {
-		return &isrlog.RecordError{Err: err}
+// awaitReadable waits for the one who counts: it tries the log for both.
+func (k *isrKeep) awaitReadable(ctx context.Context) error {
+	for !k.readable() {
+		if err := (systemClock{}).Sleep(ctx, k.retry); err != nil {
+			return err
+		}
 	}
 	return nil
 }
 
-// readLog records the log for as long as it can be had and is not silent. It reports
-// whether anything was heard of it.
-func (k *isrKeep) readLog(ctx context.Context, span isrlog.Span, w *recording.Writer) (bool, error) {
-	s := newSilence(ctx, k.silent)
-	defer s.end()
-	err := isrlog.Record(s.ctx, k.source, span, w, k.listener(s.heard))
-	return s.begun(), err
-}
-
-// readLooks records looks until the log can be had, and for a while at least.
-func (k *isrKeep) readLooks(ctx context.Context, span isrlog.Span, w *recording.Writer, least time.Duration) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	k.wantLooks(true)
-	defer k.wantLooks(false)
-	if k.source != nil {
-		k.ended.Go(func() {
-			defer cancel()
-			for wait := least; ; wait = k.retry {
-				if (systemClock{}).Sleep(ctx, wait) != nil || k.readable() {
-					return
-				}
-			}
-		})
-	}
-	looks := &isrlog.Poll{Every: k.every(), Whole: true, Take: func(ctx context.Context) (*inspect.Snapshot, error) {
-		select {
-		case s := <-k.looks:
-			return s, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}}
-	return isrlog.Record(ctx, looks, span, w, k.listener(func() {}))
-}
-
-func (k *isrKeep) wantLooks(want bool) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.wantsLooks = want
-	select { // of before
-	case <-k.looks:
-	default:
-	}
-}
-
-// listener tells what is missing; of the rest the one who counts tells. heard is called
-// with everything that was recorded.
-func (k *isrKeep) listener(heard func()) isrlog.Listener {
+// listener tells what is missing; of the rest the one who counts tells.
+func (k *isrKeep) listener() isrlog.Listener {
 	return isrlog.Listener{
 		Event:    func(inspect.IsrEvent) {},
 		Evidence: func(isrlog.Evidence) {},
-		Progress: func(isrlog.Evidence) {
-			k.progresses()
-			heard()
-		},
+		Progress: func(isrlog.Evidence) { k.progresses() },
 		Note: func(line string, lost bool) {
 			if lost {
 				k.log.Warn("something is missing in what is kept", "reason", line)

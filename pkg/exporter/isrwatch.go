@@ -39,18 +39,10 @@ type isrWatch struct {
 	canRead bool
 }
 
-// The first and the longest time to the next try, and the longest where the reason why
-// the log cannot be had lasts.
-const (
-	retryFirst   = time.Second
-	retryMost    = time.Minute
-	retryLasting = 10 * time.Minute
-)
-
 func newISRWatch(o *Options) *isrWatch {
 	return &isrWatch{
 		source: o.ISR, log: o.Log, keep: func(topic string) bool { return o.Filter.topic(topic, false) },
-		silent: silentFor, retry: retryFirst, retryMost: retryMost, retryLasting: retryLasting,
+		silent: isrlog.SilentFor, retry: isrlog.RetryFirst, retryMost: isrlog.RetryMost, retryLasting: isrlog.RetryLasting,
 	}
 }
 
@@ -156,14 +148,14 @@ func (w *isrWatch) run(ctx context.Context, clusterID string) {
 
 // read reads for as long as the log can be had and is not silent.
 func (w *isrWatch) read(ctx context.Context, clusterID string) error {
-	quiet := newSilence(ctx, w.silent) // from when the log has been read to its end once
-	defer quiet.end()
+	quiet := isrlog.NewSilence(ctx, w.silent) // from when the log has been read to its end once
+	defer quiet.End()
 	var where string
 	var last isrlog.Reached
-	err := w.source.Read(quiet.ctx, isrlog.Span{Follow: true, FromEnd: true, ClusterID: clusterID}, isrlog.Listener{
+	err := w.source.Read(quiet.Ctx, isrlog.Span{Follow: true, FromEnd: true, ClusterID: clusterID}, isrlog.Listener{
 		Event: func(e inspect.IsrEvent) {
-			if quiet.begun() {
-				quiet.heard()
+			if quiet.Begun() {
+				quiet.Heard()
 			}
 			w.event(e)
 		},
@@ -175,20 +167,20 @@ func (w *isrWatch) read(ctx context.Context, clusterID string) error {
 			}
 		},
 		Reached: func(r isrlog.Reached) bool {
-			quiet.heard()
+			quiet.Heard()
 			w.setReadable(true)
 			last = r
 			return w.offer(r, where)
 		},
 	})
-	if !quiet.begun() {
+	if !quiet.Begun() {
 		return err
 	}
 	w.setReadable(false)
 	state := last.Look(time.Now(), w.keep)
 	w.tell(func(c *isrChanges) { c.end(state) })
-	if quiet.wasTooLong() {
-		return errSilent
+	if quiet.WasTooLong() {
+		return isrlog.ErrSilent
 	}
 	return err
 }

@@ -5,6 +5,9 @@
 //   - [OpenDir]: a copy of it on disk;
 //   - [Poll]: looks at the metadata, compared by [Diff], where neither can be had.
 //
+// [Follow] goes by the log while it can be had, by looks while it cannot, and can keep
+// what it hears in a recording.
+//
 // Beneath the first two lies [Replay], which is pure: records of the metadata log in, events
 // out. It keeps the state of every partition and no event, so that a million records
 // cost no more memory than the partitions do.

@@ -114,6 +114,23 @@ func (l *Log) Try(ctx context.Context) error {
 	return at.find(ctx)
 }
 
+// Await tries again and again, ever less often, until the log can be read. It returns the
+// context's error where that ends first.
+func (l *Log) Await(ctx context.Context) error {
+	for wait := RetryFirst; ; wait = min(2*wait, RetryMost) {
+		err := l.Try(ctx)
+		if err == nil {
+			return nil
+		}
+		if Lasts(err) {
+			wait = RetryLasting
+		}
+		if err := pause(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
 func (r *logReading) tellWhere() {
 	r.evidence.Where = fmt.Sprintf("controller %d (%s)", r.at.id, r.at.addr)
 }

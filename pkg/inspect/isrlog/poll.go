@@ -19,11 +19,16 @@ type Poll struct {
 	Every time.Duration
 	// Whole says that Take asks for all topics there are.
 	Whole bool
+	// ended, where it is not nil, is called when a reading has.
+	ended func()
 }
 
 // Read implements [Source]. Without Follow it ends with the span, and where that has
 // no end, after one look. What could not be looked at is a note, and the looks go on.
 func (p *Poll) Read(ctx context.Context, span Span, to Listener) error {
+	if p.ended != nil {
+		defer p.ended()
+	}
 	diff := NewDiff()
 	evidence := Evidence{Source: inspect.SourceMetadataDiff, Every: inspect.Known(p.Every)}
 	for {

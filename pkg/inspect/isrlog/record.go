@@ -14,8 +14,8 @@ import (
 // neither read nor told again; a part that the log has lost meanwhile is a note. A new
 // one begins with all that the log has.
 //
-// An error of the recording ends the reading, as a *[RecordError]. The recording stays
-// open.
+// What the reading has not come to understand when it ends is taken back. An error of the
+// recording ends the reading, as a *[RecordError]. The recording stays open.
 func Record(ctx context.Context, src Source, span Span, w *recording.Writer, to Listener) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -30,6 +30,9 @@ func Record(ctx context.Context, src Source, span Span, w *recording.Writer, to 
 	listener := to
 	listener.Event, listener.Progress = r.event, r.progress
 	err := src.Read(ctx, span, listener)
+	if r.failed == nil {
+		r.failed = w.Discard()
+	}
 	switch {
 	case r.failed != nil:
 		return &RecordError{r.failed}

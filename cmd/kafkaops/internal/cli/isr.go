@@ -51,7 +51,8 @@ also lets its holder act as a broker and read SCRAM secrets: grant it with care,
 copy a broker's __cluster_metadata-0 and name it by --metadata-dir.
 
 Where neither can be had, --follow looks at the metadata every --interval and
-compares: a lower bound from then on, with the causes that looks can tell.
+compares: a lower bound from then on, with the causes that looks can tell, until the
+log can be had.
 
 --follow --store FILE also keeps what it sees in FILE, for longer than the log does:
 every event, whatever the other flags show of them. A new FILE begins with all that the
@@ -467,8 +468,9 @@ func (r *isrReading) tellEvidence() {
 	fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.EvidenceLine(&r.evidence))
 }
 
-// follow tells events as they happen, until it is interrupted. It reads by read.
-func (r *isrReading) follow(ctx context.Context, read readFunc) error {
+// follow tells events as they happen, until it is interrupted: those of past first, nil for
+// none, and then what is new to the recording, nil for none.
+func (r *isrReading) follow(ctx context.Context, into *recording.Writer, past *isrlog.Stored) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream := render.NewIsrStream(r.view, r.snap)
@@ -480,25 +482,44 @@ func (r *isrReading) follow(ctx context.Context, read readFunc) error {
 			}
 		}
 	})
-	told := false
+	span, err := r.span, error(nil)
+	if past != nil {
+		before := to
+		before.Evidence = func(isrlog.Evidence) {}
+		err = past.Read(ctx, span, before)
+	}
+	if into != nil {
+		span.Since = sinceLast(into.Found(), span.Since)
+	}
+	if err == nil {
+		err = r.following(into).Run(ctx, span, r.tellingSource(to))
+	}
+	return cmp.Or(broken, err)
+}
+
+// tellingSource tells on stderr what the events rest on, whenever that is another source.
+func (r *isrReading) tellingSource(to isrlog.Listener) isrlog.Listener {
+	told := inspect.IsrSource("")
 	to.Evidence = func(e isrlog.Evidence) {
-		if r.evidence = e; !told {
-			told = true
+		if r.evidence = e; told != e.Source {
+			told = e.Source
 			fmt.Fprintln(r.env.Terminal.Err, "kafkaops: "+render.EvidenceLine(&e))
 		}
 	}
-	err := read(ctx, r.source, r.span, to)
-	var ours *isrlog.RecordError
-	if err != nil && !told && ctx.Err() == nil && !errors.As(err, &ours) {
-		f := *isrlog.FailureOf(err)
-		f.Notice, f.Lost = true, fmt.Sprintf("comparing looks at the metadata instead, every %s", r.opts.interval)
-		r.fail(f)
-		err = read(ctx, r.poll(), r.span, to)
+	return to
+}
+
+// following reads the log, and compares looks where that cannot be had.
+func (r *isrReading) following(into *recording.Writer) *isrlog.Follow {
+	log := isrlog.NewLog(r.target.brokers, r.target.controllers, r.opts.timeout)
+	return &isrlog.Follow{
+		Log: log, Await: log.Await, Looks: r.poll, Into: into,
+		Fell: func(err error) {
+			f := *isrlog.FailureOf(err)
+			f.Notice, f.Lost = true, fmt.Sprintf("comparing looks at the metadata instead, every %s, until it can be had", r.opts.interval)
+			r.fail(f)
+		},
 	}
-	if broken != nil {
-		return broken
-	}
-	return err
 }
 
 // poll compares looks where the log cannot be had.

@@ -12,9 +12,6 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
-// readFunc reads a source, as [isrlog.Source] does.
-type readFunc func(context.Context, isrlog.Source, isrlog.Span, isrlog.Listener) error
-
 // openStored reads --store, beside the cluster where one is named. One that does not
 // answer takes nothing away of what was stored.
 func (r *isrReading) openStored(ctx context.Context) error {
@@ -53,85 +50,65 @@ func (r *isrReading) openStored(ctx context.Context) error {
 	return nil
 }
 
-// followed follows, and keeps what it sees where --store says so.
+// followed follows, and keeps what it sees where --store says so. What it shows is new to
+// the recording; and before that, with --since, what that holds. What a new one takes in
+// of the log's past is not shown.
 func (r *isrReading) followed(ctx context.Context) error {
 	if !r.opts.storeGiven {
-		return r.follow(ctx, func(ctx context.Context, src isrlog.Source, span isrlog.Span, to isrlog.Listener) error {
-			return src.Read(ctx, span, to)
-		})
+		return r.follow(ctx, nil, nil)
 	}
 	w, err := recording.Open(r.opts.store, r.snap.ClusterID.Or(""))
 	if err != nil {
 		return fmt.Errorf("--store: %w", err)
 	}
-	k := &keeping{isrReading: r, w: w}
-	if k.stored, err = recording.Read(r.opts.store); err == nil {
-		k.tell()
-		err = r.follow(ctx, k.read)
-	}
+	tellResumed(w, func(format string, args ...any) { fmt.Fprintf(r.env.Terminal.Err, "kafkaops: "+format+"\n", args...) })
+	err = r.followInto(ctx, w)
 	if closed := w.Close(); closed != nil && (err == nil || errors.Is(err, context.Canceled)) {
 		err = closed
 	}
 	return err
 }
 
-// keeping is a reading that is recorded.
-type keeping struct {
-	*isrReading
-	w      *recording.Writer
-	stored *recording.Reader
-	// begun: what the recording holds of the span has been shown.
-	begun bool
+func (r *isrReading) followInto(ctx context.Context, w *recording.Writer) error {
+	var past *isrlog.Stored
+	if r.opts.sinceGiven {
+		stored, err := recording.Read(r.opts.store)
+		if err != nil {
+			return err
+		}
+		past = isrlog.NewStored(stored, nil)
+	}
+	return r.follow(ctx, w, past)
 }
 
-// tell says where the recording goes on.
-func (k *keeping) tell() {
-	tellResumed(k.w, func(format string, args ...any) { fmt.Fprintf(k.env.Terminal.Err, "kafkaops: "+format+"\n", args...) })
+// sinceLast is from when on a recording that goes on has something new to tell.
+func sinceLast(found recording.Found, asked time.Time) time.Time {
+	until, resumed := found.Until.Get()
+	switch {
+	case !resumed:
+		return asked
+	case found.To.IsKnown(): // by offsets, whatever their times are
+		return time.Time{}
+	}
+	return until.Add(1) // the log tells what looks have told already
 }
 
 // tellResumed says where a recording goes on, and what it has lost.
 func tellResumed(w *recording.Writer, say func(format string, args ...any)) {
-	if n := w.Cut(); n > 0 {
-		say("%s: cut off %d bytes at its end, of a commit that its last writer did not finish", w.Name(), n)
+	found := w.Found()
+	if found.Cut > 0 {
+		say("%s: cut off %d bytes at its end, of a commit that its last writer did not finish", w.Name(), found.Cut)
 	}
-	for _, d := range w.Damages() {
+	for _, d := range found.Damages {
 		say("%s: %d bytes at %d are damaged: what they held is a gap", w.Name(), d.Bytes, d.At)
 	}
-	last, ok := w.Last()
-	switch to, known := last.To.Get(); {
+	until, resumed := found.Until.Get()
+	switch to, known := found.To.Get(); {
 	case known:
-		say("%s: goes on from offset %d (%s)", w.Name(), to, last.Until.UTC().Format(time.RFC3339))
-	case ok:
-		say("%s: goes on; it was last written at %s", w.Name(), last.Until.UTC().Format(time.RFC3339))
+		say("%s: goes on from offset %d (%s)", w.Name(), to, until.Format(time.RFC3339))
+	case resumed:
+		say("%s: goes on; it was last written at %s", w.Name(), until.Format(time.RFC3339))
 	default:
 		say("%s: is new", w.Name())
 	}
-}
-
-// read shows what is new to the recording; and before that, with --since, what it
-// holds. What a new one takes in of the log's past is not shown.
-func (k *keeping) read(ctx context.Context, src isrlog.Source, span isrlog.Span, to isrlog.Listener) error {
-	shown := span
-	last, resumed := k.w.Last()
-	switch {
-	case k.opts.sinceGiven && !k.begun:
-		past := to
-		past.Evidence = func(isrlog.Evidence) {}
-		if err := isrlog.NewStored(k.stored, nil).Read(ctx, shown, past); err != nil {
-			return err
-		}
-		k.begun = true
-	case k.opts.sinceGiven:
-	case resumed && last.To.IsKnown():
-		shown.Since = time.Time{}
-	case resumed: // the log tells what looks have told already
-		shown.Since = last.Until.Add(1)
-	}
-	event := to.Event
-	to.Event = func(e inspect.IsrEvent) {
-		if !e.Time.Before(shown.Since) {
-			event(e)
-		}
-	}
-	return isrlog.Record(ctx, src, span, k.w, to)
 }

@@ -84,10 +84,10 @@ type recordRun struct {
 	carry  looks.Carrier
 	// seldomAt is when a look last asked for all.
 	seldomAt time.Time
-	// last is the newest look, and taken holds it for who compares looks.
-	last  *inspect.Snapshot
-	taken chan *inspect.Snapshot
-	done  render.RecordingItem
+	// last is the newest look, and handed has it for who compares looks.
+	last   *inspect.Snapshot
+	handed isrlog.Handed
+	done   render.RecordingItem
 	// events are those that were written, by another goroutine.
 	events atomic.Int64
 	// troubles are what the last look lacked, or the last whole one, which seldom has:
@@ -97,7 +97,7 @@ type recordRun struct {
 }
 
 func (o *recordOptions) run(ctx context.Context, env Env, args []string) error {
-	r := &recordRun{opts: o, env: env, taken: make(chan *inspect.Snapshot, 1)}
+	r := &recordRun{opts: o, env: env}
 	if err := r.open(args); err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (r *recordRun) record(ctx context.Context, first *inspect.Snapshot) error {
 	defer following.Wait()
 	defer cancel(nil)
 	following.Go(func() {
-		if err := r.follow(ctx, first.TakenAt); err != nil {
+		if err := r.follow(ctx); err != nil {
 			cancel(err)
 		}
 	})
@@ -271,11 +271,7 @@ func (r *recordRun) keep(s *inspect.Snapshot, failed error) error {
 	for range s.Partitions {
 		r.done.Partitions++
 	}
-	select { // nobody compares looks where the log can be had
-	case <-r.taken:
-	default:
-	}
-	r.taken <- s
+	r.handed.Leave(s)
 	return nil
 }
 
@@ -308,48 +304,31 @@ func (r *recordRun) show() error {
 
 // follow keeps the changes of ISRs, from the log where it can be had. It ends with the
 // context, or where the file cannot be written.
-func (r *recordRun) follow(ctx context.Context, since time.Time) error {
-	told := false
+func (r *recordRun) follow(ctx context.Context) error {
+	told := inspect.IsrSource("")
 	to := isrlog.Listener{
 		Event: func(inspect.IsrEvent) { r.events.Add(1) },
 		Evidence: func(e isrlog.Evidence) {
-			if !told {
-				told = true
+			if told != e.Source {
+				told = e.Source
 				r.notes.say("ISR events: %s", render.EvidenceLine(&e))
 			}
 		},
 		Note: func(line string, _ bool) { r.notes.say("%s", line) },
 	}
-	var src isrlog.Source = isrlog.NewLog(r.target.brokers, r.target.controllers, r.opts.timeout)
-	for {
-		err := isrlog.Record(ctx, src, isrlog.Span{Since: since, Follow: true}, r.w, to)
-		var ours *isrlog.RecordError
-		switch {
-		case errors.As(err, &ours):
-			return ours.Err
-		case ctx.Err() != nil:
-			return nil //nolint:nilerr // it was to end
-		case !told:
+	log := isrlog.NewLog(r.target.brokers, r.target.controllers, r.opts.timeout)
+	f := isrlog.Follow{
+		Log: log, Await: log.Await, Into: r.w,
+		Looks: func() *isrlog.Poll { return r.handed.Poll(r.opts.interval, len(r.filter.query().Topics) == 0) },
+		Fell: func(err error) {
 			f := *isrlog.FailureOf(err)
-			f.Notice, f.Lost = true, "comparing looks at the metadata instead"
+			f.Notice, f.Lost = true, "comparing looks at the metadata instead, until it can be had"
 			r.notes.say("%s", render.FailureLine(f))
-			src = &isrlog.Poll{Every: r.opts.interval, Whole: len(r.filter.query().Topics) == 0, Take: r.next}
-		default:
-			r.notes.say("%s", render.FailureLine(*isrlog.FailureOf(err)))
-			_ = sleep(ctx, seldomEvery)
-		}
-		if err := r.w.Discard(); err != nil {
-			return err
-		}
+		},
 	}
-}
-
-// next is the next look that record takes.
-func (r *recordRun) next(ctx context.Context) (*inspect.Snapshot, error) {
-	select {
-	case s := <-r.taken:
-		return s, nil
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	err := f.Run(ctx, isrlog.Span{}, to)
+	if ctx.Err() != nil {
+		return nil //nolint:nilerr // it was to end
 	}
+	return err
 }

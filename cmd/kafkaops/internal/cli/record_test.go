@@ -2,6 +2,7 @@ package cli
 
 import (
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -101,6 +102,41 @@ func TestRecordOfTopics(t *testing.T) {
 	}) {
 		if len(topics) == 0 || !strings.HasPrefix(topics[0], "payments") {
 			t.Errorf("topics %v", topics)
+		}
+	}
+}
+
+// TestBackToLog: where the log cannot be had, looks are compared until it can.
+func TestBackToLog(t *testing.T) {
+	t.Parallel()
+	c := embeddedtest.New(t, embedded.Options{Brokers: 1})
+	c.Controller().Kill()
+	file := filepath.Join(t.TempDir(), "a.rec")
+	rec := followIsr(t, c, "record "+file+" --interval 100ms --timeout 1s")
+	shown := followIsr(t, c, "isr --follow --interval 100ms --timeout 1s")
+	defer func() {
+		for _, f := range []*following{rec, shown} {
+			f.cancel()
+			<-f.code
+		}
+	}()
+	for _, f := range []*following{rec, shown} {
+		f.errs.await(t, "comparing looks at the metadata instead")
+		f.errs.await(t, "a lower bound since")
+	}
+	if err := c.Controller().Restart(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []*following{rec, shown} {
+		f.errs.await(t, "complete since")
+	}
+	for {
+		rec, err := recording.Read(file)
+		if err == nil && slices.ContainsFunc(rec.Coverages(), func(c recording.Coverage) bool { return c.Source == inspect.SourceMetadataLog }) {
+			return
+		}
+		if err := sleep(t.Context(), 20*time.Millisecond); err != nil {
+			t.Fatal("the log is not in the recording")
 		}
 	}
 }

@@ -222,8 +222,8 @@ func TestCrash(t *testing.T) {
 		if c, ok := w.Resume(); ok {
 			at = int(c.To.Or(-1))
 		}
-		if at != 10*max(commits-1, 0) || commits > 0 && w.Cut() != int64(size)-ends[commits-1] {
-			t.Fatalf("cut to %d bytes: goes on from %d, cut %d", size, at, w.Cut())
+		if at != 10*max(commits-1, 0) || commits > 0 && w.Found().Cut != int64(size)-ends[commits-1] {
+			t.Fatalf("cut to %d bytes: goes on from %d, cut %d", size, at, w.Found().Cut)
 		}
 		commit(t, w, log(at, at+10), event(at))
 		closed(t, w)
@@ -317,8 +317,8 @@ func TestManyBlocks(t *testing.T) {
 		t.Fatal(err)
 	}
 	w = open(t, name)
-	if w.Cut() == 0 || w.committed <= whole {
-		t.Errorf("cut %d, ends at %d, want a head behind %d", w.Cut(), w.committed, whole)
+	if w.Found().Cut == 0 || w.committed <= whole {
+		t.Errorf("cut %d, ends at %d, want a head behind %d", w.Found().Cut, w.committed, whole)
 	}
 	commit(t, w, log(each, 2*each), all...)
 	closed(t, w)
@@ -430,6 +430,34 @@ func TestLooksBesideTheLog(t *testing.T) {
 	if diff := cmp.Diff([]Gap{{Since: at(30), Until: at(40)}, {From: offset(24), To: offset(60), Since: at(50), Until: at(60)}}, r.Gaps(), same); diff != "" {
 		t.Errorf("gaps (-want +got):\n%s", diff)
 	}
+}
+
+// TestLooksUntilTheLog: once the log reaches as far as looks had, that is written, and their
+// events are left out at once.
+func TestLooksUntilTheLog(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "both.rec")
+	looked := event(15)
+	looked.Offset, looked.Source = inspect.Unknown[inspect.Offset](), inspect.SourceMetadataDiff
+	w := open(t, name)
+	commit(t, w, lookedFor(0, 20), looked)
+	closed(t, w)
+	w = open(t, name)
+	commit(t, w, log(0, 10), event(5))
+	commit(t, w, log(0, 20))
+	if _, events := read(t, name); len(events) != 2 {
+		t.Errorf("%d events before the log has told what looks had", len(events))
+	}
+	commit(t, w, log(0, 21))
+	if _, events := read(t, name); len(events) != 1 || events[0].Source != inspect.SourceMetadataLog {
+		t.Errorf("then %+v", events)
+	}
+	before := w.Size()
+	commit(t, w, log(0, 22))
+	if w.Size() != before {
+		t.Error("it goes on being written at once")
+	}
+	closed(t, w)
 }
 
 func TestOneWriter(t *testing.T) {

@@ -31,15 +31,14 @@ type Writer struct {
 	mu   sync.Mutex
 	f    *os.File
 	name string
-	// last is what was written last, lastLog the last of a log, and later what has not
-	// been written yet because nothing happened in it.
-	last, lastLog, later *Coverage
+	// last is what was written last, lastLog the last of a log and lastLooks the last of
+	// looks, and later what has not been written yet because nothing happened in it.
+	last, lastLog, lastLooks, later *Coverage
 	// committed is where the last commit ends, end where the next block goes.
 	committed, end int64
-	cut            int64
 	head           head
 	headAt         int64
-	damages        []Damage
+	found          Found
 	// open is the block in the making.
 	open   block
 	events int // of the next commit
@@ -49,7 +48,7 @@ type Writer struct {
 }
 
 // Open opens a recording to append to it, and creates it where there is none. What lies
-// behind the last commit is cut off; [Writer.Cut] says how much. Errors are ErrInUse,
+// behind the last commit is cut off; [Writer.Found] says how much. Errors are ErrInUse,
 // *[ForeignError], *[NotOneError], and those of the file system.
 func Open(name, clusterID string) (*Writer, error) {
 	if clusterID == "" {
@@ -76,11 +75,18 @@ func (w *Writer) begin(p *Prepared) error {
 	case found.head.clusterID != w.head.clusterID:
 		return &ForeignError{w.name, found.head.clusterID, w.head.clusterID}
 	}
-	w.last, w.committed, w.end, w.damages = found.last, found.end, found.end, found.damages
+	w.last, w.committed, w.end = found.last, found.end, found.end
+	w.found = Found{Cut: found.size - found.end, Damages: found.damages}
+	if w.last != nil {
+		w.found.To, w.found.Until = w.last.To, inspect.Known(w.last.Until.UTC())
+	}
 	if n := len(found.covered.logs); n > 0 {
 		w.lastLog = &found.covered.logs[n-1]
 	}
-	if w.cut = found.size - found.end; w.cut > 0 {
+	if n := len(found.covered.looks); n > 0 {
+		w.lastLooks = &found.covered.looks[n-1]
+	}
+	if w.found.Cut > 0 {
 		if err := w.f.Truncate(found.end); err != nil {
 			return err
 		}
@@ -117,18 +123,12 @@ func (w *Writer) writeHead() error {
 // Name is the file's.
 func (w *Writer) Name() string { return w.name }
 
-// Cut is how many bytes Open cut off behind the last commit.
-func (w *Writer) Cut() int64 { return w.cut }
-
 // Size is how many bytes the file has.
 func (w *Writer) Size() int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.end
 }
-
-// Damages are where the file was found damaged, up to 1000 of them.
-func (w *Writer) Damages() []Damage { return w.damages }
 
 // Resume is the coverage of the log that a reader goes on from, at its To; false for
 // none.
@@ -144,6 +144,22 @@ func (w *Writer) Last() (Coverage, bool) {
 	defer w.mu.Unlock()
 	return known(w.newest())
 }
+
+// Found is what Open found of a file that it goes on with.
+type Found struct {
+	// Cut is how many bytes were cut off behind the last commit, that its last writer did
+	// not finish.
+	Cut int64
+	// Damages are where the file is damaged, up to 1000 of them.
+	Damages []Damage
+	// To is the offset of the metadata log that comes next, where that was read last, and
+	// Until the time up to which it was written; both are unknown of a new one.
+	To    inspect.Opt[inspect.Offset]
+	Until inspect.Opt[time.Time]
+}
+
+// Found is what Open found.
+func (w *Writer) Found() Found { return w.found }
 
 func known(c *Coverage) (Coverage, bool) {
 	if c == nil {
@@ -192,8 +208,8 @@ func (w *Writer) hasOpen() bool { return w.events > 0 }
 
 // Commit says that c is covered, with the events that were appended since the last
 // commit. c may begin where the reading began; what was committed of it before counts
-// once. Where nothing was appended it is written once a minute of c's time, and by
-// Close.
+// once. Where nothing was appended it is written once a minute of c's time, by Close, and
+// once a log has told all that looks had.
 func (w *Writer) Commit(c Coverage) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,13 +226,20 @@ func (w *Writer) Commit(c Coverage) error {
 	}
 	c = w.onward(c)
 	if !w.hasOpen() {
-		if last := w.last; last != nil && c.goesOn(last) && c.Until.Sub(last.Until) < commitEvery {
+		if last := w.last; last != nil && c.goesOn(last) && c.Until.Sub(last.Until) < commitEvery && !w.supersedesLooks(&c) {
 			w.later = &c
 			return nil
 		}
 	}
 	w.later = nil
 	return w.commit(&c)
+}
+
+// supersedesLooks reports whether c is the first that reaches as far as looks had: readers
+// leave out their events from then on.
+func (w *Writer) supersedesLooks(c *Coverage) bool {
+	looks := w.lastLooks
+	return looks != nil && c.ofLog() && w.last.Until.Before(looks.Until) && !c.Until.Before(looks.Until)
 }
 
 // onward cuts off what of c has been written.
@@ -269,6 +292,8 @@ func (w *Writer) commit(c *Coverage) error {
 	w.last, w.events = c, 0
 	if c.ofLog() {
 		w.lastLog = c
+	} else {
+		w.lastLooks = c
 	}
 	if err := w.headInTime(); err != nil {
 		return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -82,11 +83,25 @@ func TestLogFromStart(t *testing.T) {
 	}
 }
 
-// week is a log of 1.2 million no-op records and what happened: before any of them, and
-// by how many records before the end.
-func week(t testing.TB, first string, happens map[int64]string) *logWriter {
+// aWeek is the records of an idle log in a week, aDay those that do in the ordinary run: far
+// more than what may be read of them.
+const (
+	aWeek = 1_200_000
+	aDay  = 150_000
+)
+
+// recordsOf is how long a log a test makes, a long one where KAFKAOPS_LONG is set.
+func recordsOf() int64 {
+	if os.Getenv("KAFKAOPS_LONG") != "" {
+		return aWeek
+	}
+	return aDay
+}
+
+// idleLog is a log of so many no-op records and what happened: before any of them, and by
+// how many records before the end.
+func idleLog(t testing.TB, records int64, first string, happens map[int64]string) *logWriter {
 	t.Helper()
-	const records = 1_200_000
 	w := newLog(0)
 	w.records(t, first)
 	w.control(t, &kraft.LeaderChange{})
@@ -107,19 +122,18 @@ func week(t testing.TB, first string, happens map[int64]string) *logWriter {
 
 func (w *logWriter) now() time.Time { return time.UnixMilli(w.timeMs) }
 
-// TestLogSince reads the last hour of a week: little of it, where the state is known.
+// TestLogSince reads the last hour of a day: little of it, where the state is known.
 func TestLogSince(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a log of 100 MB")
-	}
 	t.Parallel()
 	const most = 2 << 20
-	w := week(t, story1, map[int64]string{2400: "change t/0 isr=1,3"}) // 20 min
+	w := idleLog(t, recordsOf(), story1, map[int64]string{2400: "change t/0 isr=1,3"}) // 20 min
 	f := startController(t, 100, w)
 	const state = "topic t\npartition t/0 replicas=1,2,3 isr=1,2,3 leader=1"
 	shot := func(ago time.Duration, state string) {
 		id := snapshotID{inspect.Offset(w.next - int64(ago/(500*time.Millisecond))), 1}
-		f.change(func() { f.newest, f.sent = id, 0 })
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.newest, f.sent = id, 0
 		f.snapshots[id] = snapshotOf(t, state)
 	}
 	read := func(what string, since time.Duration, events int, most int64) {
@@ -151,22 +165,19 @@ func TestLogSince(t *testing.T) {
 	read("a change that is nowhere", time.Hour, 1, 200<<20)
 }
 
-// longAgo is a week in which something happened 20 minutes before the end, and before that
+// longAgo is a log in which something happened 20 minutes before the end, and before that
 // 3 hours.
-func longAgo(t testing.TB) *logWriter {
-	return week(t, story1, map[int64]string{21_000: "change t/0 isr=1,2", 20_900: "change t/0 isr=1,2,3", 2400: "change t/0 isr=1,3"})
+func longAgo(t testing.TB, records int64) *logWriter {
+	return idleLog(t, records, story1, map[int64]string{21_000: "change t/0 isr=1,2", 20_900: "change t/0 isr=1,2,3", 2400: "change t/0 isr=1,3"})
 }
 
-// TestLogSinceBehind reads the last hour of a week in which something happened before the
+// TestLogSinceBehind reads the last hour of a day in which something happened before the
 // newest snapshot: the state before is that of the earliest one, or lies in the last
 // record that set it, or in the log's beginning.
 func TestLogSinceBehind(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a log of 100 MB")
-	}
 	t.Parallel()
 	const state, start = "topic t\npartition t/0 replicas=1,2,3 isr=1,2,3 leader=1", 2000
-	w := longAgo(t)
+	w := longAgo(t, recordsOf())
 	for _, tt := range []struct {
 		name   string
 		start  int64
@@ -195,13 +206,13 @@ func TestLogSinceBehind(t *testing.T) {
 	}
 }
 
-// old has a week in whose last hour something happened to what was last changed at the
-// log's start, or by the restart of a broker days ago; and topics that were deleted and made
-// in it.
-func old(t testing.TB) *fakeController {
-	const restart = 700_000
-	w := week(t, story1+"\ntopic u\npartition u/0 replicas=2,3 isr=2,3 leader=2", map[int64]string{
-		restart:      "change t/0 isr=1,3\nregister 2 epoch=500000",
+// old has a log in whose last hour something happened to what was last changed at the log's
+// start, or by the restart of a broker about its middle; and topics that were deleted and
+// made in it.
+func old(t testing.TB, records int64) *fakeController {
+	restart := records / 12 * 7
+	w := idleLog(t, records, story1+"\ntopic u\npartition u/0 replicas=2,3 isr=2,3 leader=2", map[int64]string{
+		restart:      fmt.Sprintf("change t/0 isr=1,3\nregister 2 epoch=%d", records-restart),
 		restart - 50: "broker 2 fenced=-1", restart - 70: "change t/0 isr=1,3,2",
 		18_000: "topic gone\npartition gone/0 replicas=1,2 isr=1,2 leader=1", // 2 h 30 min
 		15_000: "change gone/0 isr=1",
@@ -211,24 +222,21 @@ func old(t testing.TB) *fakeController {
 	})
 	f := startController(t, 100, w)
 	f.newest = snapshotID{inspect.Offset(w.next - 600), 1} // 5 min
-	f.snapshots[f.newest] = snapshotOf(t, `register 2 epoch=500000
+	f.snapshots[f.newest] = snapshotOf(t, fmt.Sprintf(`register 2 epoch=%d
 		topic t
 		partition t/0 replicas=1,2,3 isr=1,3 leader=1 pepoch=3
 		topic u
 		partition u/0 replicas=2,3 isr=2,3 leader=2 pepoch=2
 		topic new
-		partition new/0 replicas=3 isr=3 leader=3`)
+		partition new/0 replicas=3 isr=3 leader=3`, records-restart))
 	return f
 }
 
-// TestLogSinceOld reads the last hour of that week.
+// TestLogSinceOld reads the last hour of that log.
 func TestLogSinceOld(t *testing.T) {
-	if testing.Short() {
-		t.Skip("makes a log of 100 MB")
-	}
 	t.Parallel()
 	const most = 2 << 20
-	f := old(t)
+	f := old(t, recordsOf())
 	began := time.Now()
 	h := readLog(t, reader(f), Span{Since: f.log.now().Add(-time.Hour)})
 	t.Logf("%d bytes in %d answers, %s", f.sent, f.fetches, time.Since(began))

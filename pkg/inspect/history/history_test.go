@@ -311,7 +311,7 @@ func TestDeletedTopicsAreEvicted(t *testing.T) {
 // replicas stay in the tens of MiB for a few samples. Not parallel: it measures
 // the heap.
 func TestMemory(t *testing.T) {
-	const topics, partitions, samples, limitMiB = 500, 100, 8, 40
+	const topics, partitions, samples, limitMiB = 100, 100, 8, 8
 	s := &inspect.Snapshot{Asked: inspect.PartOffsets}
 	for i := range topics {
 		topic := inspect.Topic{Name: fmt.Sprintf("topic-%d", i), ID: inspect.Known("NXNzw7EGSKu-yzzzhD-KFA")}

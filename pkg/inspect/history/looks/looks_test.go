@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -179,7 +180,11 @@ func textOf(s *inspect.Snapshot) string {
 // TestWhatGoesInComesOut: for all that a Snapshot can hold, however it changes.
 func TestWhatGoesInComesOut(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(60) {
+	seeds := uint64(8)
+	if os.Getenv("KAFKAOPS_LONG") != "" {
+		seeds = 200
+	}
+	for seed := range seeds {
 		f := filler{rand.New(rand.NewPCG(seed, 1))}
 		var enc Encoder
 		var dec Decoder
@@ -213,7 +218,7 @@ func TestEveryFieldIsCompared(t *testing.T) {
 	} {
 		for i := range of.NumField() {
 			differed := false
-			for range 30 {
+			for range 6 {
 				p := inspect.Partition{Offsets: &inspect.Offsets{Followers: make([]inspect.FollowerOffset, 1)}, Onset: &inspect.Onset{}}
 				s := &inspect.Snapshot{Topics: []inspect.Topic{{Partitions: []inspect.Partition{p}}}}
 				var enc Encoder

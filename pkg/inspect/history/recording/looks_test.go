@@ -89,7 +89,10 @@ func text(t *testing.T, v any) string {
 	return string(out)
 }
 
-// recordLooks writes so many looks, one a second, and returns what they were.
+// each is how far the looks of recordLooks are apart.
+const each = 5 * time.Second
+
+// recordLooks writes so many looks, and returns what they were.
 func recordLooks(t *testing.T, name string, n, partitions int) (all []string) {
 	t.Helper()
 	w, err := Open(name, "c")
@@ -106,7 +109,7 @@ func recordLooks(t *testing.T, name string, n, partitions int) (all []string) {
 				t.Fatal(err)
 			}
 		}
-		s := ls.next(time.Second, 100)
+		s := ls.next(each, 100)
 		all = append(all, text(t, s))
 		if err := w.AppendLook(s); err != nil {
 			t.Fatal(err)
@@ -139,7 +142,7 @@ func readLooks(t *testing.T, name string, since, until time.Time) (all []string)
 func TestLooks(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "r")
-	const n = 700
+	const n = 140 // more than 10 minutes of them
 	want := recordLooks(t, name, n, 6)
 	got := readLooks(t, name, time.Time{}, time.Time{})
 	if len(got) != n {
@@ -151,8 +154,8 @@ func TestLooks(t *testing.T) {
 		}
 	}
 	begin := time.UnixMilli(1_700_000_000_000).UTC()
-	for _, tt := range []struct{ from, to int }{{1, 1}, {605, 615}, {650, n}, {n - 1, n}, {n + 1, n + 9}} {
-		got := readLooks(t, name, begin.Add(time.Duration(tt.from)*time.Second), begin.Add(time.Duration(tt.to)*time.Second))
+	for _, tt := range []struct{ from, to int }{{1, 1}, {121, 123}, {130, n}, {n - 1, n}, {n + 1, n + 9}} {
+		got := readLooks(t, name, begin.Add(time.Duration(tt.from)*each), begin.Add(time.Duration(tt.to)*each))
 		count := min(tt.to, n) - tt.from + 1
 		if len(got) != max(0, count) || count > 0 && (got[0] != want[tt.from-1] || got[count-1] != want[min(tt.to, n)-1]) {
 			t.Errorf("from %d to %d: %d looks", tt.from, tt.to, len(got))
@@ -162,7 +165,7 @@ func TestLooks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if spans := r.Looked(); len(spans) != 1 || !spans[0].Since.Equal(begin.Add(time.Second)) || !spans[0].Until.Equal(begin.Add(n*time.Second)) {
+	if spans := r.Looked(); len(spans) != 1 || !spans[0].Since.Equal(begin.Add(each)) || !spans[0].Until.Equal(begin.Add(n*each)) {
 		t.Errorf("looked at %v", spans)
 	}
 }
@@ -173,7 +176,7 @@ func TestLooksAfterDamage(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "r")
 	want := map[string]bool{}
-	const n = 700
+	const n = 140 // more than 10 minutes of them
 	for _, s := range recordLooks(t, name, n, 6) {
 		want[s] = true
 	}
@@ -200,7 +203,7 @@ func TestLooksAfterDamage(t *testing.T) {
 				t.Fatalf("at %d: a look that never was: %s", at, s)
 			}
 		}
-		if !cut && len(got) < n-600-10 {
+		if !cut && len(got) < n-120-3 {
 			t.Errorf("a bit at %d costs %d looks", at, n-len(got))
 		}
 	}

@@ -241,8 +241,11 @@ func TestDamage(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole.rec")
 	w := open(t, whole)
-	for n := range 5 {
+	const commits = 3
+	want := map[string]bool{}
+	for n := range commits {
 		commit(t, w, log(0, 10*n+10), event(10*n+3))
+		want[fmt.Sprint(event(10*n+3))] = true
 	}
 	closed(t, w)
 	closed(t, open(t, whole)) // a second head
@@ -260,15 +263,15 @@ func TestDamage(t *testing.T) {
 		r, events := read(t, broken)
 		there := map[inspect.Offset]bool{}
 		for _, e := range events {
-			if diff := cmp.Diff(event(int(e.Offset.Or(-1))), e, same); diff != "" {
-				t.Fatalf("byte %d: %s", i, diff)
+			if !want[fmt.Sprint(e)] {
+				t.Fatalf("byte %d: an event that never was: %+v", i, e)
 			}
 			there[e.Offset.Or(-1)] = true
 		}
-		if len(events) < 4 || len(there) != len(events) || len(r.Damages()) > 1 || len(r.Damages()) == 0 && r.Torn() == 0 {
+		if len(events) < commits-1 || len(there) != len(events) || len(r.Damages()) > 1 || len(r.Damages()) == 0 && r.Torn() == 0 {
 			t.Fatalf("byte %d: %d events, damages %v, torn %d", i, len(events), r.Damages(), r.Torn())
 		}
-		for n := range 5 {
+		for n := range commits {
 			if o := inspect.Offset(10*n + 3); !there[o] && !isMissing(r, o) {
 				t.Fatalf("byte %d: the event at %d is gone and nothing tells: coverages %v", i, o, r.Coverages())
 			}
@@ -294,7 +297,7 @@ func TestManyBlocks(t *testing.T) {
 	t.Parallel()
 	name := filepath.Join(t.TempDir(), "many.rec")
 	w := open(t, name)
-	const each = 20_000
+	const each = 16_000
 	var all []inspect.IsrEvent
 	for n := range each {
 		all = append(all, event(n))

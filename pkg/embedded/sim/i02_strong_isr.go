@@ -36,7 +36,7 @@ func (w *World) checkStrongISROf(s *shadow) {
 				w.fail("I2", "%s leads %s-%d with HW %d, and broker %d is in the ISR %v without a log", s.p.name, x.topic, x.index, hw, id, x.reg.ISR)
 			}
 		case m.excused:
-		case m.end < hw && hw > x.start: // what is before the start is nobody's any more
+		case m.end < hw && hw > x.start && !w.hole(x, m.end, hw): // what is before the start is nobody's any more
 			w.fail("I2", "%s leads %s-%d with HW %d, and the log of broker %d, in the ISR %v, ends at %d", s.p.name, x.topic, x.index, hw, id, x.reg.ISR, m.end)
 		case !x.agree(s.batches, m.batches, hw) && !(w.onlyGhosts(s, hw, int32(s.status.LeaderEpoch)) && w.onlyGhosts(m, hw, int32(m.status.LeaderEpoch))):
 			w.fail("I2", "%s leads %s-%d with HW %d, and the log of broker %d, in the ISR %v, is another one below it", s.p.name, x.topic, x.index, hw, id, x.reg.ISR)

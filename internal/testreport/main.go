@@ -1,6 +1,6 @@
 // Command testreport reads `go test -json` and prints what a person wants to
 // know of it: the output of what failed, at once; at the end which tests were
-// skipped and why; and last go test's own line for every package.
+// skipped and why, and which took long; and last go test's own line for every package.
 //
 //	go test -json ./... | go run ./internal/testreport
 //

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -36,11 +37,25 @@ type report struct {
 	running map[string]map[string]*strings.Builder
 	// results are go test's own lines: "ok  \tpackage\t1.2s".
 	results []string
+	// slow are tests, not their parts, that took long.
+	slow []slowTest
 	// skipped holds the names of tests by package and reason.
 	skipped map[skip][]string
 }
 
 type skip struct{ pkg, reason string }
+
+type slowTest struct {
+	pkg, name string
+	seconds   float64
+}
+
+// What takes a whole run's time is told by the tests that took at least so many seconds,
+// and no more than so many of them. A parallel one counts while it waits for its turn.
+const (
+	slowSeconds = 15
+	maxSlow     = 20
+)
 
 func newReport(out, progress io.Writer) *report {
 	return &report{
@@ -79,6 +94,9 @@ func (r *report) add(e event) {
 		r.failed = true
 	case "pass", "skip", "fail":
 		if e.Test != "" {
+			if e.Elapsed >= slowSeconds && !strings.Contains(e.Test, "/") {
+				r.slow = append(r.slow, slowTest{e.Package, e.Test, e.Elapsed})
+			}
 			r.endTest(e)
 		} else {
 			r.endPackage(e)
@@ -156,6 +174,7 @@ func (r *report) finish() bool {
 	slices.SortStableFunc(r.results, func(a, b string) int {
 		return strings.Compare(packageOf(a), packageOf(b))
 	})
+	r.tellSlow()
 	for _, line := range r.results {
 		fmt.Fprintln(r.out, line)
 	}
@@ -163,6 +182,18 @@ func (r *report) finish() bool {
 		fmt.Fprintln(r.out, "FAIL\tno package was tested")
 	}
 	return !r.failed && r.packages > 0
+}
+
+func (r *report) tellSlow() {
+	if len(r.slow) == 0 {
+		return
+	}
+	slices.SortStableFunc(r.slow, func(a, b slowTest) int { return cmp.Compare(b.seconds, a.seconds) })
+	fmt.Fprintln(r.out, "slow:")
+	for _, s := range r.slow[:min(len(r.slow), maxSlow)] {
+		fmt.Fprintf(r.out, "  %6.1f s  %s %s\n", s.seconds, s.pkg, s.name)
+	}
+	fmt.Fprintln(r.out)
 }
 
 func packageOf(result string) string {

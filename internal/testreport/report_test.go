@@ -35,6 +35,17 @@ func TestReport(t *testing.T) {
 			ok:  true,
 		},
 		{
+			name: "slow",
+			in: `{"Action":"pass","Package":"m/b","Test":"TestOne","Elapsed":15}
+{"Action":"pass","Package":"m/b","Test":"TestTwo/part","Elapsed":100}
+{"Action":"pass","Package":"m/b","Test":"TestTwo","Elapsed":100.24}
+{"Action":"pass","Package":"m/b","Test":"TestSix","Elapsed":14.9}
+{"Action":"pass","Package":"m/b","Elapsed":116}
+`,
+			out: "\nslow:\n   100.2 s  m/b TestTwo\n    15.0 s  m/b TestOne\n\n",
+			ok:  true,
+		},
+		{
 			name: "failed",
 			in: `{"Action":"output","Package":"m/b","Test":"TestOne","Output":"    b_test.go:9: got 1, want 2\n"}
 {"Action":"output","Package":"m/b","Test":"TestOne","Output":"--- FAIL: TestOne (0.00s)\n"}

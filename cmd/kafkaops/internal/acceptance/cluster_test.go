@@ -22,15 +22,16 @@ import (
 const patient = 4
 
 // shared is the cluster of the package. A broker that is silent leaves the ISRs
-// of an impatient leader after 2 to 3 s, and is fenced after 15: tests look in
+// of an impatient leader after 2 to 3 s, and is fenced after 12: tests look in
 // between, on a machine that may be busy, and Kafka's 9 are few for that. It is also
-// how long the controller refuses a broker that comes back sooner.
+// how long the controller refuses a broker that comes back sooner, which tries after
+// 0.1 s, 0.3 and so on to 6.3, 12.7, and then 25.
 var shared = kafkatest.Share(kafkatest.Options{
 	Engine:  engine.FromEnv(),
 	Brokers: 4,
 	Properties: map[string]string{
 		"replica.lag.time.max.ms":      "2000",
-		"broker.session.timeout.ms":    "15000",
+		"broker.session.timeout.ms":    "12000",
 		"broker.heartbeat.interval.ms": "1000",
 		"auto.leader.rebalance.enable": "false", // leaders move when a test says so
 	},

@@ -192,7 +192,7 @@ func (w *World) vanished(s *shadow, b *batch) bool {
 func (w *World) restVanished(s *shadow, from Offset) bool {
 	i := at(s.batches, from)
 	if i < 0 {
-		return false
+		return len(s.batches) == 0 && w.leftOut(s, from)
 	}
 	for ; i < len(s.batches); i++ {
 		if !w.vanished(s, &s.batches[i]) {

@@ -24,6 +24,7 @@ var rooms = []room{
 	// Rules and formats that several rooms share.
 	{dir: "internal/isrrule", pure: true},
 	{dir: "internal/kraft", pure: true},
+	{dir: "internal/polish", pure: true},
 
 	// The read model, what fills it and what is asked of it.
 	{dir: "pkg/inspect", pure: true},
@@ -43,10 +44,8 @@ var rooms = []room{
 		"internal/kraft", "pkg/inspect", "pkg/inspect/connect", "pkg/inspect/history/recording",
 	}},
 	{dir: "pkg/inspect/jmx", ours: []string{"pkg/inspect"}},
-	{dir: "pkg/inspect/diagnose", ours: []string{
-		"internal/isrrule", "pkg/inspect", "pkg/inspect/history", "pkg/inspect/isrlog",
-	}},
-	{dir: "pkg/tuning", ours: []string{"internal/isrrule"}, pure: true},
+	{dir: "pkg/inspect/diagnose", ours: []string{"internal/polish", "pkg/inspect", "pkg/inspect/history"}, pure: true},
+	{dir: "pkg/tuning", ours: []string{"internal/isrrule", "internal/polish"}, pure: true},
 	{dir: "pkg/exporter", ours: []string{"pkg/inspect/...", "pkg/tuning"}},
 
 	// What changes a cluster or puts load on it.
@@ -95,7 +94,7 @@ var rooms = []room{
 	// The command.
 	{dir: "cmd/kafkaops/internal/term"},
 	{dir: "cmd/kafkaops/internal/local", ours: []string{"pkg/embedded"}},
-	{dir: "cmd/kafkaops/internal/advise", ours: []string{"pkg/inspect", "pkg/inspect/history", "pkg/tuning"}, pure: true},
+	{dir: "cmd/kafkaops/internal/advise", ours: []string{"pkg/inspect", "pkg/inspect/diagnose", "pkg/inspect/history", "pkg/tuning"}, pure: true},
 	{dir: "cmd/kafkaops/internal/render", ours: []string{"pkg/inspect/...", "pkg/tuning"}, pure: true},
 	{dir: "cmd/kafkaops/internal/tui", ours: []string{
 		"cmd/kafkaops/internal/advise", "cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "pkg/inspect/...", "pkg/tuning",

@@ -1,10 +1,10 @@
 package tuning
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
+
+	"github.com/kafkaops/kafkaops/internal/polish"
 )
 
 // Link is how the partitions that one broker leads do at one that follows, over a
@@ -36,77 +36,24 @@ type BrokerShare struct {
 	Ms     float64
 }
 
-// polishRounds is how often rows and columns are swept: the figures hardly move after
-// the third time.
-const polishRounds = 10
-
 // Polish takes the lags of links apart. High for a leader: it is slow for all that
 // follow it. High for a follower: it is slow with all that it follows. High for a
 // residue: the way between those two. Links that there are not are left out.
 func Polish(links []Link) Polished {
-	p := Polished{Residues: make([]float64, len(links))}
-	leaders, followers := map[int32][]int{}, map[int32][]int{}
+	cells := make([]polish.Cell, len(links))
 	for i, l := range links {
-		p.Residues[i] = float64(l.LagMs)
-		leaders[l.Leader] = append(leaders[l.Leader], i)
-		followers[l.Follower] = append(followers[l.Follower], i)
+		cells[i] = polish.Cell{Row: l.Leader, Column: l.Follower, Value: float64(l.LagMs)}
 	}
-	rows, columns := shares(leaders), shares(followers)
-	for range polishRounds {
-		p.sweep(rows, leaders)
-		p.Overall += center(rows)
-		p.sweep(columns, followers)
-		p.Overall += center(columns)
-	}
-	p.Leaders, p.Followers = rows, columns
-	return p
+	p := polish.Polish(cells)
+	return Polished{Overall: p.Overall, Leaders: shares(p.Rows), Followers: shares(p.Columns), Residues: p.Residues}
 }
 
-func shares(of map[int32][]int) []BrokerShare {
-	var out []BrokerShare
-	for b := range of {
-		out = append(out, BrokerShare{Broker: b})
+func shares(in []polish.Share) []BrokerShare {
+	out := make([]BrokerShare, len(in))
+	for i, s := range in {
+		out[i] = BrokerShare{Broker: s.ID, Ms: s.Value}
 	}
-	slices.SortFunc(out, func(a, b BrokerShare) int { return cmp.Compare(a.Broker, b.Broker) })
 	return out
-}
-
-// sweep moves the median of each row, or column, out of the residues.
-func (p *Polished) sweep(to []BrokerShare, of map[int32][]int) {
-	for i := range to {
-		var residues []float64
-		for _, l := range of[to[i].Broker] {
-			residues = append(residues, p.Residues[l])
-		}
-		m := median(residues)
-		to[i].Ms += m
-		for _, l := range of[to[i].Broker] {
-			p.Residues[l] -= m
-		}
-	}
-}
-
-// center takes the median out of the shares.
-func center(s []BrokerShare) float64 {
-	var ms []float64
-	for _, b := range s {
-		ms = append(ms, b.Ms)
-	}
-	m := median(ms)
-	for i := range s {
-		s[i].Ms -= m
-	}
-	return m
-}
-
-// median is 0 of nothing, and the lower one of two.
-func median(x []float64) float64 {
-	if len(x) == 0 {
-		return 0
-	}
-	x = slices.Clone(x)
-	slices.Sort(x)
-	return x[(len(x)-1)/2]
 }
 
 // slowBroker says which broker accounts for the lag by itself, "" if none does.

@@ -123,7 +123,7 @@ func askAll(t *testing.T, name string, opts kafkatest.Options) (all answers) {
 }
 
 // ofRecordings are the commands that write or read one.
-var ofRecordings = []string{"record", "tune"}
+var ofRecordings = []string{"record", "tune", "diagnose"}
 
 // recordedOutage: what is looked at in an outage is in the file, with what is not known, and
 // can be advised on.
@@ -136,6 +136,9 @@ func recordedOutage(t *testing.T, c *kafkatest.Cluster) {
 	}
 	if r := kafkaops(c, "tune --from "+file+" -o json").want(t, 0); !strings.Contains(r.stdout, `"min.insync.replicas"`) || !strings.Contains(r.stdout, `"30000"`) {
 		t.Errorf("the settings in force are not told: %v", r)
+	}
+	if r := kafkaops(c, "diagnose --from "+file+" -o json").want(t, 3); !strings.Contains(r.stdout, `"broker-down"`) {
+		t.Errorf("broker 3 is not told to be down: %v", r)
 	}
 }
 

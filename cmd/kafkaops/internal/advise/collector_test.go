@@ -150,3 +150,33 @@ func TestResult(t *testing.T) {
 		t.Errorf("states of the new topic: %s", diff)
 	}
 }
+
+// TestFindings: one for all topics of which the same is said, none for what is well or not
+// known, and nothing critical.
+func TestFindings(t *testing.T) {
+	t.Parallel()
+	s := look(0, 0, 1, 2, 3)
+	add := func(name string, minISR inspect.Opt[int32], unclean bool) {
+		topic := s.Topics[0]
+		topic.Name, topic.MinInsyncReplicas, topic.UncleanElection = name, minISR, inspect.Known(unclean)
+		s.Topics = append(s.Topics, topic)
+	}
+	if got := Findings(s, nil); len(got) != 0 {
+		t.Errorf("all is well: %+v", got)
+	}
+	add("a", inspect.Known[int32](1), false)
+	add("b", inspect.Known[int32](1), true)
+	add("c", inspect.Unknown[int32](), false)
+	add("d", inspect.Known[int32](3), false)
+	keep := func(name string, _ bool) bool { return name != "d" }
+	got := map[string][]string{}
+	for _, f := range Findings(s, keep) {
+		got[string(f.ID)] = f.Topics
+		if f.Severity != "warning" || f.Title == "" || f.Remedy == "" || len(f.Next) == 0 {
+			t.Errorf("%+v", f)
+		}
+	}
+	if diff := cmp.Diff(map[string][]string{"min-isr-one": {"a", "b"}, "unclean-election": {"b"}}, got); diff != "" {
+		t.Error(diff)
+	}
+}

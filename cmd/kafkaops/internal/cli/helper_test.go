@@ -180,7 +180,7 @@ func localCommand(c *cobra.Command) bool {
 // brokers of most tests here do not have. It has tests of its own.
 func readsLog(c *cobra.Command) bool {
 	family, _, _ := strings.Cut(pathOf(c), " ")
-	return family == "isr" || family == "record" || family == "tune"
+	return family == "isr" || family == "record" || family == "tune" || family == "diagnose"
 }
 
 // asking are the paths of all commands that ask brokers and print the answer.

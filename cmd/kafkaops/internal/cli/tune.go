@@ -132,10 +132,8 @@ func (o *tuneOptions) run(ctx context.Context, env Env, args []string) error {
 	if err := render.Advice(env.Terminal.Out, r.view, r.snap, result.Advice, result.Findings); err != nil {
 		return err
 	}
-	if !r.view.Terminal { // there they are a part of the screen
-		for _, f := range result.Findings {
-			fmt.Fprintf(env.Terminal.Err, "kafkaops: %s: topic %s: %s. %s\n", f.Severity, render.Clean(f.Topic), f.Title, f.Remedy)
-		}
+	if n := len(result.Findings); n > 0 && !r.view.Terminal { // there they are a part of the screen
+		fmt.Fprintf(env.Terminal.Err, "kafkaops: %s about topics' settings, whatever was observed: kafkaops diagnose has them\n", count(n, "finding"))
 	}
 	return outcome(r.snap, true)
 }
@@ -319,29 +317,47 @@ func (r *tuneRun) live(ctx context.Context) (*advise.Collector, error) {
 // readLog takes in all changes that the metadata log has. Without it, ISRs are known from
 // look to look.
 func (r *tuneRun) readLog(ctx context.Context, t *target, c *advise.Collector) error {
-	bounded, cancel := context.WithTimeout(ctx, r.opts.timeout)
-	defer cancel()
-	var evidence isrlog.Evidence
-	err := isrlog.NewLog(t.brokers, t.controllers, r.opts.timeout).Read(bounded, isrlog.Span{}, isrlog.Listener{
-		Event:    func(e inspect.IsrEvent) { c.Event(&e) }, // which count for nothing until they are known to be all
-		Evidence: func(e isrlog.Evidence) { evidence = e },
-		Note:     func(string, bool) {},
-	})
-	if ctx.Err() != nil {
+	// Events count for nothing until they are known to be all.
+	since, until, err := readEvents(ctx, t, r.opts.timeout, isrlog.Span{}, func(e inspect.IsrEvent) { c.Event(&e) })
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
-	}
-	since, known := evidence.Since.Get()
-	if err != nil || !known {
-		f := inspect.Failure{Notice: true, Phase: inspect.PhaseRequest, Error: "the metadata log tells nothing"}
-		if err != nil {
-			f = *isrlog.FailureOf(err)
-			f.Notice = true
-		}
+	case err != nil:
+		f := noEvents(err)
 		f.Lost = "ISRs are known from these looks alone"
 		fail(r.snap, f, r.env.Terminal.Err)
 		return nil
 	}
-	until, _ := evidence.Until.Get()
 	c.Known([]advise.Span{{Since: since, Until: until}})
 	return nil
+}
+
+// errNoEvents: the metadata log was read, and tells nothing.
+var errNoEvents = errors.New("the metadata log tells nothing")
+
+// readEvents reads the metadata log, within the timeout, and returns the stretch of time
+// of which all events were told.
+func readEvents(ctx context.Context, t *target, timeout time.Duration, span isrlog.Span, take func(inspect.IsrEvent)) (since, until time.Time, err error) {
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	var evidence isrlog.Evidence
+	err = isrlog.NewLog(t.brokers, t.controllers, timeout).Read(bounded, span, isrlog.Listener{
+		Event: take, Evidence: func(e isrlog.Evidence) { evidence = e }, Note: func(string, bool) {},
+	})
+	since, known := evidence.Since.Get()
+	if err == nil && !known {
+		err = errNoEvents
+	}
+	until, _ = evidence.Until.Get()
+	return since, until, err
+}
+
+// noEvents is why they could not be read, which costs no command its answer.
+func noEvents(err error) inspect.Failure {
+	if errors.Is(err, errNoEvents) {
+		return inspect.Failure{Notice: true, Phase: inspect.PhaseRequest, Error: err.Error()}
+	}
+	f := *isrlog.FailureOf(err)
+	f.Notice = true
+	return f
 }

@@ -169,6 +169,15 @@ func (s *survey) usableLooks() (out []lookCommit) {
 	return out
 }
 
+// LastLook is when the last look was, false where there is none.
+func (r *Reader) LastLook() (time.Time, bool) {
+	commits := r.found.usableLooks()
+	if len(commits) == 0 {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(commits[len(commits)-1].last).UTC(), true
+}
+
 // Looks calls take with the looks from since on, up to until, in their order; zero times
 // are the first and the last. A Snapshot is good until take returns, and not to be
 // changed. It ends with take's error.

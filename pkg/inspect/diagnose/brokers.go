@@ -1,0 +1,127 @@
+package diagnose
+
+import (
+	"slices"
+	"time"
+
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+)
+
+// brokerSeen is what the looks tell of a broker.
+type brokerSeen struct {
+	// looks are those that asked it something, answered those that it answered, silent
+	// how many in a row up to now it has not.
+	looks, answered, silent int
+	// absent: it is fenced, or not among the live ones, as of now; falls counts how often
+	// that began, returns how often it ended.
+	absent         bool
+	falls, returns int
+	roundTrips     []time.Duration
+	// committing is for how many looks in a row, up to now, what it follows in the ISR was
+	// written to and all of it committed.
+	committing int
+}
+
+func (c *Case) lookAtBrokers(s *inspect.Snapshot) {
+	present := map[inspect.BrokerID]bool{}
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		seen := c.broker(b.ID)
+		present[b.ID] = true
+		fenced, told := b.Fenced.Get()
+		if told || c.looks == 1 || s.Asked.Has(inspect.PartFenced) {
+			seen.be(fenced, c.looks > 1)
+		}
+		answered, asked := b.Reachable.Get()
+		if !asked || fenced {
+			continue
+		}
+		seen.looks++
+		if answered {
+			seen.answered++
+			seen.silent = 0
+		} else {
+			seen.silent++
+		}
+		if rt, ok := b.RoundTrip.Get(); ok {
+			seen.roundTrips = append(seen.roundTrips, rt)
+		}
+	}
+	for _, id := range s.Gone {
+		present[id] = true
+		c.broker(id).be(true, c.looks > 1)
+	}
+	for id, seen := range c.brokers {
+		if !present[id] {
+			seen.be(true, c.looks > 1)
+		}
+	}
+}
+
+func (b *brokerSeen) be(absent, compare bool) {
+	if compare && absent != b.absent {
+		if absent {
+			b.falls++
+		} else {
+			b.returns++
+		}
+	}
+	b.absent = absent
+}
+
+func (c *Case) broker(id inspect.BrokerID) *brokerSeen {
+	seen := c.brokers[id]
+	if seen == nil {
+		seen = &brokerSeen{}
+		c.brokers[id] = seen
+	}
+	return seen
+}
+
+// absent are brokers that the cluster itself calls down, or does not list though replicas
+// are assigned to them. Sorted.
+func (c *Case) absent() []inspect.BrokerID {
+	var out []inspect.BrokerID
+	for _, u := range c.last.Untold(func(b *inspect.Broker) bool { return !b.Fenced.Or(false) }) {
+		if u.Cause.Down() {
+			out = append(out, u.Broker)
+		}
+	}
+	return slices.Compact(out)
+}
+
+// silent are brokers that the cluster lists as alive and that answered nothing at the end.
+func (c *Case) silent() []*inspect.Broker {
+	var out []*inspect.Broker
+	for i := range c.last.Brokers {
+		b := &c.last.Brokers[i]
+		if up, asked := b.Reachable.Get(); asked && !up && !b.Fenced.Or(false) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// hosted are the replicas on a broker, and led those of all partitions that it leads.
+func (c *Case) hosted(id inspect.BrokerID) (hosted, led replicaSet) {
+	hosted, led = replicaSet{}, replicaSet{}
+	for p := range c.last.Partitions {
+		if slices.Contains(p.Replicas, id) {
+			hosted.add(p, id)
+		}
+		if p.Leader == id {
+			led.add(p, p.Replicas...)
+		}
+	}
+	return hosted, led
+}
+
+func (s replicaSet) with(other replicaSet) replicaSet {
+	out := replicaSet{}
+	for _, set := range []replicaSet{s, other} {
+		for r := range set {
+			out[r] = true
+		}
+	}
+	return out
+}

@@ -90,6 +90,8 @@ type Access struct {
 	// MetadataLog: the active controller has answered a Fetch of its log, which takes
 	// CLUSTER_ACTION. False says nothing, for it may not have been asked.
 	MetadataLog bool
+	// NoController: it was asked for, and no controller could be reached.
+	NoController bool
 }
 
 // Scope is a choice of names; the zero value is all.

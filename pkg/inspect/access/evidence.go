@@ -92,7 +92,7 @@ func (e *evidence) unavailable(id RequestID) bool {
 	}
 	switch id {
 	case Quorum, MetadataLog: // with ZooKeeper there is neither
-		return !e.snap.Quorum.IsKnown() && !failed(RequestOf(Quorum).API, false)
+		return !e.snap.Quorum.IsKnown() && !failed(RequestOf(Quorum).API, false) && !e.access.NoController
 	case Reassignments: // before Kafka 2.4
 		return failed(RequestOf(id).API, true) && !e.answered(id)
 	case ListTransactions, DescribeTransactions, DescribeProducers: // before Kafka 3.0
@@ -188,7 +188,9 @@ func (e *evidence) cluster(g *Grant) {
 			g.Status = Works
 		}
 	}
-	if g.Status == Unknown && e.access.Authorizer.Equal(inspect.Known(false)) {
+	// What no controller could be asked for is not there, whoever may have it.
+	unheard := g.ACL == clusterAction && e.access.NoController
+	if g.Status == Unknown && e.access.Authorizer.Equal(inspect.Known(false)) && !unheard {
 		g.Status = Works
 	}
 }

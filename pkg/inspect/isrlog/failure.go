@@ -26,7 +26,7 @@ func FailureOf(err error) *inspect.Failure {
 			f.Hint = otherCredentials
 		case inspect.PhaseRequest:
 			// So does a listener that wants its clients to authenticate.
-			if strings.HasPrefix(ce.Cause, "closed the connection on ") {
+			if strings.HasPrefix(ce.Cause, "closed the connection on ") || strings.Contains(ce.Cause, "speaks TLS, and ") {
 				f.Hint = otherCredentials
 			}
 			if ce.Request == describeQuorum && f.TimedOut {

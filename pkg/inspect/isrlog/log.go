@@ -23,11 +23,15 @@ type Log struct {
 }
 
 // NewLog reads from the controllers that the brokers name or, where that is not nil,
-// from controllers. One request is bounded by a third of timeout, as everywhere.
+// from controllersAt; where that has no addresses, it says how those are reached that the
+// brokers name. One request is bounded by a third of timeout, as everywhere.
 func NewLog(brokers connect.Config, controllersAt *connect.Config, timeout time.Duration) *Log {
 	l := &Log{at: controllers{conf: &brokers, brokers: &brokers, limit: timeout / 3}, reach: usual}
 	if controllersAt != nil {
-		l.at.conf, l.at.brokers = controllersAt, nil
+		l.at.conf = controllersAt
+		if len(controllersAt.Bootstrap) > 0 {
+			l.at.brokers = nil
+		}
 	}
 	return l
 }

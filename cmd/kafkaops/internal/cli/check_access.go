@@ -149,11 +149,10 @@ func (s *session) tryLog(ctx context.Context, snap *inspect.Snapshot) {
 		f := *isrlog.FailureOf(err)
 		f.Notice, f.Lost = true, "isr has no history, and export compares looks"
 		snap.Failures = append(snap.Failures, f)
-	default:
-		granted := snap.Access.Or(inspect.Access{})
-		granted.MetadataLog = true
-		snap.Access = inspect.Known(granted)
 	}
+	granted := snap.Access.Or(inspect.Access{})
+	granted.MetadataLog, granted.NoController = err == nil, err != nil && refused == nil
+	snap.Access = inspect.Known(granted)
 }
 
 // tellUnmatchedGroups is about globs: of a name, whether it may be described is

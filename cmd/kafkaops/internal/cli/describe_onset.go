@@ -41,8 +41,7 @@ func (s *session) controllersOf(snap *inspect.Snapshot) (connect.Config, bool) {
 	if s.target.controllers != nil {
 		return *s.target.controllers, true
 	}
-	at := s.target.brokers
-	at.Bootstrap = nil
+	at := s.target.controllersAt
 	q, ok := snap.Quorum.Get()
 	if !ok || q.Leader == inspect.NoBroker {
 		return at, false

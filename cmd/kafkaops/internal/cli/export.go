@@ -253,15 +253,13 @@ func (o *exportOptions) run(ctx context.Context, env Env) error {
 	pool := &connect.Pool{}
 	defer pool.Close()
 	t.brokers.Pool = pool
-	if t.controllers != nil {
-		t.controllers.Pool = pool
-	}
+	t.controllersAt.Pool = pool
 	options.Requests = pool.Requests
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	whole := source.New(t.brokers, o.timeout, t.options()...)
 	options.Collect = &guarded{whole, stop, options.ISRStore}
-	options.ISR = isrlog.NewLog(t.brokers, t.controllers, o.timeout)
+	options.ISR = isrlog.NewLog(t.brokers, &t.controllersAt, o.timeout)
 	options.Sample = &guarded{whole.Within(min(o.timeout, sampleTimeout(o.sampleInterval))), stop, options.ISRStore}
 	options.Log.Info("kafkaops export", "version", ownVersion(), "bootstrap", t.brokers.Bootstrap,
 		"collect", o.collectInterval, "sample", o.sampleInterval, "max-age", o.maxAge, "timeout", o.timeout)

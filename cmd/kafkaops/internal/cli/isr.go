@@ -203,7 +203,7 @@ func (r *isrReading) openLive(ctx context.Context) error {
 		return r.target.explain(err)
 	}
 	r.snap.ClusterID, r.snap.Controller = snap.ClusterID, snap.Controller
-	r.source = isrlog.NewLog(r.target.brokers, r.target.controllers, o.timeout)
+	r.source = isrlog.NewLog(r.target.brokers, &r.target.controllersAt, o.timeout)
 	if f := unheard(snap); f != nil && r.target.controllers == nil && !o.follow {
 		r.source = &noControllerError{*f} // which is not asked for a second time, as long
 	}

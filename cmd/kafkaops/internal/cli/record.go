@@ -316,7 +316,7 @@ func (r *recordRun) follow(ctx context.Context) error {
 		},
 		Note: func(line string, _ bool) { r.notes.say("%s", line) },
 	}
-	log := isrlog.NewLog(r.target.brokers, r.target.controllers, r.opts.timeout)
+	log := isrlog.NewLog(r.target.brokers, &r.target.controllersAt, r.opts.timeout)
 	f := isrlog.Follow{
 		Log: log, Await: log.Await, Into: r.w,
 		Looks: func() *isrlog.Poll { return r.handed.Poll(r.opts.interval, len(r.filter.query().Topics) == 0) },

@@ -19,21 +19,26 @@ import (
 
 // TestSecretsRotateReal: a command that runs for long goes on when its
 // certificate, its password and the brokers' authority are replaced under it, as
-// they are where nobody restarts what watches.
+// they are where nobody restarts what watches. Before that, isr meets controllers that
+// are secured otherwise than the brokers.
 func TestSecretsRotateReal(t *testing.T) {
 	const listener, user = "SECURE", "alice"
 	clients, brokers := certs.NewCA("clients"), certs.NewCA("brokers")
 	dir := t.TempDir()
+	shown := brokers.Issue(certs.Request{Name: "broker", Hosts: certs.Loopback()})
 	c := kafkatest.Start(t, kafkatest.Options{
 		Engine:    engine.FromEnv(),
-		Listeners: map[string]string{listener: "SASL_SSL"},
-		Security: map[string]kafkatest.ListenerSecurity{listener: {
-			Cert:       brokers.Issue(certs.Request{Name: "broker", Hosts: certs.Loopback()}),
-			ClientAuth: "required", ClientCA: clients,
-			Mechanisms: []string{kafkatest.ScramSHA256}, Users: map[string]string{user: "old-password"},
-		}},
+		Listeners: map[string]string{listener: "SASL_SSL"}, ControllerProtocol: "SSL",
+		Security: map[string]kafkatest.ListenerSecurity{
+			listener: {
+				Cert: shown, ClientAuth: "required", ClientCA: clients,
+				Mechanisms: []string{kafkatest.ScramSHA256}, Users: map[string]string{user: "old-password"},
+			},
+			kafkatest.ControllerListener: {Cert: shown, ClientCA: brokers}, // whom brokers trust there
+		},
 	})
 	c.CreateTopic(t, "orders", c.Spread(1, 1), nil)
+	t.Run("controllers", func(t *testing.T) { controllersOverTLS(t, c, brokers) })
 	put := func(name string, data []byte) {
 		t.Helper()
 		path := filepath.Join(dir, name)

@@ -55,6 +55,9 @@ type target struct {
 	brokers connect.Config
 	// controllers is nil where they are asked through the brokers.
 	controllers *connect.Config
+	// controllersAt is how they are reached where brokers tell their addresses, or where
+	// controllers are: it has none of its own then.
+	controllersAt connect.Config
 	// warnings are lines for stderr.
 	warnings []string
 }
@@ -119,11 +122,12 @@ func (o *targetOptions) resolve(env Env) (*target, error) {
 	if path == "" {
 		path = commands
 	}
+	r.controllersAt = connect.Config{Bootstrap: addrs}
+	if r.controllersAt.Security, err = r.security(path); err != nil {
+		return nil, err
+	}
 	if len(addrs) > 0 {
-		r.controllers = &connect.Config{Bootstrap: addrs}
-		if r.controllers.Security, err = r.security(path); err != nil {
-			return nil, err
-		}
+		r.controllers = &r.controllersAt
 	}
 	return &r.target, o.complete(&r.target)
 }

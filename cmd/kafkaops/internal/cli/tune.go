@@ -341,7 +341,7 @@ func readEvents(ctx context.Context, t *target, timeout time.Duration, span isrl
 	bounded, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	var evidence isrlog.Evidence
-	err = isrlog.NewLog(t.brokers, t.controllers, timeout).Read(bounded, span, isrlog.Listener{
+	err = isrlog.NewLog(t.brokers, &t.controllersAt, timeout).Read(bounded, span, isrlog.Listener{
 		Event: take, Evidence: func(e isrlog.Evidence) { evidence = e }, Note: func(string, bool) {},
 	})
 	since, known := evidence.Since.Get()

@@ -275,6 +275,9 @@ func (r *isrReading) check(args []string) (err error) {
 		if r.span.Until, err = moment("until", o.until, r.now); err != nil {
 			return err
 		}
+		if o.follow && !o.sinceGiven && !r.span.Until.After(r.now) {
+			return usagef("--until %s is over, and --follow begins now: give it a --since", o.until)
+		}
 		if !r.span.Until.After(r.span.Since) {
 			return usagef("--until %s is not after --since %s", o.until, o.since)
 		}
@@ -511,7 +514,7 @@ func (r *isrReading) tellingSource(to isrlog.Listener) isrlog.Listener {
 
 // following reads the log, and compares looks where that cannot be had.
 func (r *isrReading) following(into *recording.Writer) *isrlog.Follow {
-	log := isrlog.NewLog(r.target.brokers, r.target.controllers, r.opts.timeout)
+	log := isrlog.NewLog(r.target.brokers, &r.target.controllersAt, r.opts.timeout)
 	return &isrlog.Follow{
 		Log: log, Await: log.Await, Looks: r.poll, Into: into,
 		Fell: func(err error) {

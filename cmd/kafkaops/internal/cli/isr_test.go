@@ -306,6 +306,7 @@ func TestIsrUsage(t *testing.T) {
 		"isr --since yesterday":                            `--since "yesterday" is neither a duration`,
 		"isr --since -1h":                                  `--since "-1h" is neither`,
 		"isr --since 1h --until 2h":                        "--until 2h is not after --since 1h",
+		"isr --follow --until 1s -b k:1":                   "--until 1s is over, and --follow begins now",
 		"isr --cause bad-luck":                             `--cause "bad-luck" is none`,
 		"isr --broker -2":                                  "--broker -2",
 		"isr --follow --metadata-dir /tmp":                 "--follow needs a cluster",

@@ -42,6 +42,9 @@ type Collector struct {
 	// with, and the name of the session timeout.
 	fetching tuning.FetchHistory
 	session  string
+	// brokers are those that were there, controller the active one.
+	brokers    []int32
+	controller inspect.Opt[inspect.BrokerID]
 	// told are the fencings by events, seen those by looks.
 	told, seen fencings
 }

@@ -12,8 +12,10 @@ import (
 func (c *Collector) takeSettings(s *inspect.Snapshot) {
 	c.elr = s.KeepsELR.Or(false)
 	c.fetching, c.session = tuning.FetchHistory{}, ""
+	c.brokers, c.controller = nil, s.Controller
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
+		c.brokers = append(c.brokers, int32(b.ID))
 		if rack, ok := b.Rack.Get(); ok {
 			c.racks[int32(b.ID)] = rack
 		}

@@ -208,6 +208,8 @@ var badValuesOf = map[string]map[string]map[string]string{
 		"max-removals": {"-1": "--max-removals -1 is negative"},
 		"max-stall":    {"-1s": "--max-stall -1s is negative"},
 		"max-refused":  {"-1s": "--max-refused -1s is negative"},
+		"undo":         {"": `--undo "": name a file`},
+		"undo-file":    {"": `--undo-file "": name a file`},
 	},
 }
 

@@ -29,6 +29,8 @@ type ran struct {
 type place struct {
 	width, height int
 	env           map[string]string
+	// typed is what a person types, who is there unless it is empty.
+	typed string
 }
 
 // screen is a usual terminal.
@@ -41,6 +43,7 @@ func (p place) double() (*term.Double, Env) {
 	if p.env != nil {
 		d.Env = p.env
 	}
+	d.In, d.CanAsk = strings.NewReader(p.typed), p.typed != ""
 	return d, Env{Terminal: d.Terminal, Getenv: getenv}
 }
 

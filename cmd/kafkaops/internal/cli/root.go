@@ -80,7 +80,8 @@ func newRootCmd(env Env) *cobra.Command {
 		Use:   "kafkaops <command>",
 		Short: "Is replication healthy, where not, and what is at risk?",
 		Long: `kafkaops answers what an operator asks of Kafka's replication, on any real
-cluster, by plain client requests: no JMX, no agent, nothing written.
+cluster, by plain client requests: no JMX, no agent, and nothing written
+unless you ask for it.
 
 Exit codes: 0 answered in full; 1 something could not be asked (each is a line on
 stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,

@@ -23,15 +23,18 @@ import (
 type tuneOptions struct {
 	targetOptions
 	viewOptions
+	changeOptions
 	timeout, interval, lasts time.Duration
 	from, since, until       string
+	apply                    bool
+	undoOf, canary           string
 	goal                     string
 	topics                   []string
 	excludeInternal          bool
 	removals                 float64
 	stall, refused           time.Duration
 	// forGiven and the others: they were on the command line.
-	forGiven, removalsGiven, stallGiven, refusedGiven bool
+	forGiven, removalsGiven, stallGiven, refusedGiven, undoGiven, canaryGiven bool
 }
 
 func newTuneCmd(env Env) *cobra.Command {
@@ -45,7 +48,7 @@ evidence: followers that fell behind and came back are replayed through Kafka's 
 for other lag times, the history of the ISRs for other minimums; brokers that were fenced
 and came back in the same life tell of the session, lags by leader and follower of what
 is fetched with. Where the evidence does not suffice it says so, and how long to record; what it offers
-then is a starting point for the --goal, and no recommendation. Nothing is applied.
+then is a starting point for the --goal, and no recommendation.
 
 The evidence is a recording (--from FILE, see kafkaops record), or what is seen in the
 next --for, which is little; ISRs are known for as long as the metadata log reaches back.
@@ -55,6 +58,12 @@ not wait, so removals are what costs), latency (a stuck follower may hold up a w
 a short time only), balanced. --max-removals, --max-stall and --max-refused say it in
 numbers.
 
+--apply changes what can be changed while brokers run: it shows the plan, lets the cluster
+say whether it would do it, asks (or does not, with --yes), changes it, looks whether that
+is in force, and keeps what leads back in a file, for --undo FILE. For the rest it shows
+the lines of the properties files and in which order to restart. --dry-run ends before the
+change. A context that is readonly is not changed.
+
 A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 		Example: `  kafkaops tune --from day.rec
   kafkaops tune --from day.rec --goal durable 'payments-*' -o json
@@ -62,6 +71,7 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			f := cmd.Flags()
 			o.forGiven, o.removalsGiven = f.Changed("for"), f.Changed("max-removals")
+			o.undoGiven, o.canaryGiven, o.undoFileGiven = f.Changed("undo"), f.Changed("canary"), f.Changed("undo-file")
 			o.stallGiven, o.refusedGiven = f.Changed("max-stall"), f.Changed("max-refused")
 			return o.run(cmd.Context(), env, args)
 		},
@@ -81,6 +91,10 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 	f.DurationVar(&o.refused, "max-refused", 0, "for how long a week writes with acks=all may be refused (default: the goal's)")
 	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
 	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
+	f.BoolVar(&o.apply, "apply", false, "change what can be changed while brokers run, after the plan was shown and confirmed")
+	f.StringVar(&o.undoOf, "undo", "", "take back what the undo `file` of an --apply says, and advise nothing")
+	o.changeOptions.register(cmd)
+	_ = cmd.MarkFlagFilename("undo")
 	_ = cmd.MarkFlagFilename("from")
 	var goals []string
 	for _, g := range tuning.Goals() {
@@ -107,6 +121,8 @@ type tuneRun struct {
 	filter       topicFilter
 	since, until time.Time
 	advise       advise.Options
+	// target is nil where a recording is all that is asked.
+	target *target
 	// snap is what the answer says of the cluster: who it is, and what was missing.
 	snap *inspect.Snapshot
 }
@@ -115,6 +131,9 @@ func (o *tuneOptions) run(ctx context.Context, env Env, args []string) error {
 	r := &tuneRun{opts: o, env: env, snap: &inspect.Snapshot{TakenAt: time.Now()}}
 	if err := r.check(args); err != nil {
 		return err
+	}
+	if o.undoOf != "" {
+		return r.undo(ctx)
 	}
 	gather := r.live
 	if o.from != "" {
@@ -134,6 +153,11 @@ func (o *tuneOptions) run(ctx context.Context, env Env, args []string) error {
 	}
 	if n := len(result.Findings); n > 0 && !r.view.Terminal { // there they are a part of the screen
 		fmt.Fprintf(env.Terminal.Err, "kafkaops: %s about topics' settings, whatever was observed: kafkaops diagnose has them\n", count(n, "finding"))
+	}
+	if o.apply {
+		if err := r.apply(ctx, c, result.Advice); err != nil {
+			return err
+		}
 	}
 	return outcome(r.snap, true)
 }
@@ -180,7 +204,7 @@ func (r *tuneRun) check(args []string) (err error) {
 		}
 	}
 	r.advise = advise.Options{Interval: o.interval, Goal: tuning.Goal(o.goal), Budget: r.budget(), Keep: r.filter.keep}
-	return nil
+	return r.checkChange(args)
 }
 
 // budget is the goal's, but for what was given.
@@ -276,12 +300,7 @@ func intervalOf(rec *recording.Reader) (time.Duration, error) {
 
 // live looks at the cluster for a while, and reads its metadata log as far as it reaches.
 func (r *tuneRun) live(ctx context.Context) (*advise.Collector, error) {
-	o := r.opts
-	t, err := o.resolve(r.env)
-	if err != nil {
-		return nil, err
-	}
-	t.tellWarnings(r.env)
+	o, t := r.opts, r.target
 	c := advise.NewCollector(r.advise)
 	s := &session{
 		opts: options{timeout: o.timeout, interval: o.interval}, target: t, terminal: r.env.Terminal,

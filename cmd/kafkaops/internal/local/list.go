@@ -31,7 +31,7 @@ const listPatience = 2 * time.Second
 func List(ctx context.Context, getenv func(string) string) ([]Found, error) {
 	byName := map[string]*Found{}
 	var dirs []os.DirEntry
-	if state, err := stateHome(getenv); err == nil { // else there are none but in memory
+	if state, err := StateHome(getenv); err == nil { // else there are none but in memory
 		dirs, err = os.ReadDir(filepath.Join(state, "kafkaops", "clusters"))
 		if err != nil && !os.IsNotExist(err) {
 			return nil, err

@@ -49,8 +49,10 @@ func Find(getenv func(string) string, name, data string) (Place, error) {
 		}
 		p.Data, p.Name = resolved(abs), filepath.Base(abs)
 	} else {
-		state, err := stateHome(getenv)
-		if p.Homeless = err; err == nil {
+		state, err := StateHome(getenv)
+		if err != nil {
+			p.Homeless = fmt.Errorf("%w, or use --data DIR", err)
+		} else {
 			p.Data = filepath.Join(state, "kafkaops", "clusters", name)
 		}
 	}
@@ -106,9 +108,9 @@ func resolved(path string) string {
 	}
 }
 
-// stateHome is where what a program keeps lies; see the XDG base directory
+// StateHome is where what a program keeps lies; see the XDG base directory
 // specification, by which a relative path is passed over.
-func stateHome(getenv func(string) string) (string, error) {
+func StateHome(getenv func(string) string) (string, error) {
 	if dir := getenv("XDG_STATE_HOME"); filepath.IsAbs(dir) {
 		return dir, nil
 	}
@@ -117,7 +119,7 @@ func stateHome(getenv func(string) string) (string, error) {
 			return filepath.Join(home, ".local", "state"), nil
 		}
 	}
-	return "", errors.New("neither XDG_STATE_HOME nor HOME says where a cluster's data lies: set one, or use --data DIR")
+	return "", errors.New("neither XDG_STATE_HOME nor HOME says where state is kept: set one")
 }
 
 // runDir is a directory of this user alone, which ends with the session where the

@@ -1,5 +1,5 @@
 // Package term is the terminal as a value: where output goes, how wide it is,
-// whether it may be coloured, and how a screen is redrawn in place.
+// whether it may be coloured, how a screen is redrawn in place, and how a person is asked.
 //
 // Start from [OS] for the real one and [NewDouble] for tests. [Terminal.UseColor]
 // decides about colour; [Terminal.BeginWatch] and [Terminal.Redraw] are for
@@ -38,6 +38,9 @@ func ParseColor(s string) (ColorMode, error) {
 // Terminal is where a command writes. Data goes to Out, everything else to Err.
 type Terminal struct {
 	Out, Err io.Writer
+	// In is what a person types, where CanAsk says that there is one.
+	In     io.Reader
+	CanAsk bool
 	// IsTTY: Out is a terminal, so that text is for people.
 	IsTTY bool
 	// Width and Height are the size in cells when it was last measured; 0, for
@@ -56,7 +59,8 @@ func OS() *Terminal { return newTerminal(os.Stdout, os.Stderr, os.Getenv) }
 func newTerminal(stdout, stderr *os.File, getenv func(string) string) *Terminal {
 	fd := int(stdout.Fd())
 	t := &Terminal{
-		Out: stdout, Err: stderr,
+		Out: stdout, Err: stderr, In: os.Stdin,
+		CanAsk: xterm.IsTerminal(int(os.Stdin.Fd())) && xterm.IsTerminal(int(stderr.Fd())),
 		IsTTY:  xterm.IsTerminal(fd),
 		getenv: getenv,
 		size:   func() (int, int, error) { return xterm.GetSize(fd) },

@@ -13,6 +13,52 @@ type AcksEvidence struct {
 	// AppendedUnderMinISR how many records came meanwhile: only those that certainly
 	// came after the leader knew of it, as in history.Stall.
 	UnderMinISRMs, AppendedUnderMinISR int64
+	// Canary is what was measured by writing; nil where nothing was.
+	Canary *Canary
+}
+
+// Canary is how long writes to a topic took with acks=1 and with acks=all, side by side.
+type Canary struct {
+	Topic    string
+	One, All Latency
+}
+
+// Latency is that of records from when they were due to their acknowledgement, ms.
+type Latency struct {
+	// Records were acknowledged, Failed were not.
+	Records, Failed int
+	P50Ms, P99Ms    float64
+}
+
+func (l *Latency) text(acks string) string {
+	if l.Records == 0 {
+		return fmt.Sprintf("with acks=%s none of %d were acknowledged", acks, l.Failed)
+	}
+	s := fmt.Sprintf("with acks=%s half took at most %.3g ms and 99 %% at most %.3g ms", acks, l.P50Ms, l.P99Ms)
+	if l.Failed > 0 {
+		s += fmt.Sprintf(" (%d of %d failed)", l.Failed, l.Records+l.Failed)
+	}
+	return s
+}
+
+func (l *Latency) figures(acks string) []Figure {
+	return []Figure{
+		{"canaryRecords" + acks, float64(l.Records)},
+		{"canaryFailed" + acks, float64(l.Failed)},
+		{"canaryP50Ms" + acks, l.P50Ms},
+		{"canaryP99Ms" + acks, l.P99Ms},
+	}
+}
+
+// notObservable says that producers are not known, and what acks=all costs where that
+// was measured.
+func (e *AcksEvidence) notObservable() string {
+	const why = "not observable: acks shows only while an ISR is below min.insync.replicas, and none was. Ask the producers' owners, or look at their configs"
+	if e.Canary == nil {
+		return why
+	}
+	return fmt.Sprintf("writes to %s: %s, %s. That is what acks=all costs here. What producers use cannot be seen from the brokers but while an ISR is below min.insync.replicas",
+		e.Canary.Topic, e.Canary.One.text("1"), e.Canary.All.text("all"))
 }
 
 // AdviseAcks advises acks. Without a time below the minimum the producers' acks cannot
@@ -23,6 +69,10 @@ func AdviseAcks(e AcksEvidence) Advice {
 		Evidence: Evidence{WindowMs: e.WindowMs, Figures: []Figure{
 			{"underMinIsrMs", float64(e.UnderMinISRMs)}, {"appendedUnderMinIsr", float64(e.AppendedUnderMinISR)},
 		}},
+	}
+	if c := e.Canary; c != nil {
+		a.Evidence.N = c.One.Records + c.All.Records
+		a.Evidence.Figures = append(append(a.Evidence.Figures, c.One.figures("AtAcks1")...), c.All.figures("AtAcksAll")...)
 	}
 	switch {
 	case e.AppendedUnderMinISR > 0:
@@ -38,7 +88,7 @@ func AdviseAcks(e AcksEvidence) Advice {
 		a.Why = fmt.Sprintf("nobody wrote to %s in the %s in which its ISR was below min.insync.replicas: had there been producers without acks=all just then, their records would show. "+
 			"At other times acks cannot be seen from the brokers", e.Topic, duration(e.UnderMinISRMs))
 	default:
-		a.Why = "not observable: acks shows only while an ISR is below min.insync.replicas, and none was. Ask the producers' owners, or look at their configs"
+		a.Why = e.notObservable()
 	}
 	return a
 }

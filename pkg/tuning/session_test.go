@@ -20,6 +20,9 @@ func TestAdviseAcks(t *testing.T) {
 	}{
 		{"a proof", tuning.AcksEvidence{Topic: "orders", WindowMs: hour, UnderMinISRMs: 1000, AppendedUnderMinISR: 41}, "all", "41 records were appended while its ISR was below"},
 		{"nobody wrote", tuning.AcksEvidence{Topic: "orders", WindowMs: hour, UnderMinISRMs: 300_000}, "", "in the 5 min in which"},
+		{"measured", tuning.AcksEvidence{WindowMs: hour, Canary: &tuning.Canary{
+			Topic: "canary", One: tuning.Latency{Records: 200, P50Ms: 1.2, P99Ms: 3}, All: tuning.Latency{Records: 150, Failed: 50, P50Ms: 3.14159, P99Ms: 12.5},
+		}}, "", "writes to canary: with acks=1 half took at most 1.2 ms and 99 % at most 3 ms, with acks=all half took at most 3.14 ms and 99 % at most 12.5 ms (50 of 200 failed)"},
 		{"never below", tuning.AcksEvidence{Topic: "orders", WindowMs: hour}, "", "not observable"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -47,6 +47,7 @@ type Collector struct {
 	controller inspect.Opt[inspect.BrokerID]
 	// told are the fencings by events, seen those by looks.
 	told, seen fencings
+	canary     *tuning.Canary
 }
 
 // Span is a stretch of time.
@@ -222,6 +223,9 @@ func (c *Collector) Event(e *inspect.IsrEvent) {
 // looks and the events are in.
 func (c *Collector) Known(spans []Span) { c.known = spans }
 
+// Canary takes in what was measured by writing.
+func (c *Collector) Canary(m *tuning.Canary) { c.canary = m }
+
 // Looks is how many there were.
 func (c *Collector) Looks() int { return c.looks }
 
@@ -259,8 +263,8 @@ func (c *Collector) Result() Result {
 	slices.SortStableFunc(r.Findings, func(a, b tuning.Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Title, b.Title), cmp.Compare(a.Topic, b.Topic))
 	})
-	if acks == 0 {
-		r.Advice = append(r.Advice, tuning.AdviseAcks(tuning.AcksEvidence{WindowMs: c.last - c.first}))
+	if acks == 0 || c.canary != nil {
+		r.Advice = append(r.Advice, tuning.AdviseAcks(tuning.AcksEvidence{WindowMs: c.last - c.first, Canary: c.canary}))
 	}
 	return r
 }

@@ -44,6 +44,7 @@ func TestDescribeReal(t *testing.T) {
 		{"log dirs", realLogDirs},
 		{"configs", realConfigs},
 		{"transactions", realTransactions},
+		{"changes", realChanges},
 		{"quorum with controllers killed", realQuorumLoss},
 	} {
 		if !t.Run(part.name, func(t *testing.T) { part.test(t, c) }) {

@@ -208,6 +208,7 @@ var badValuesOf = map[string]map[string]map[string]string{
 		"max-removals": {"-1": "--max-removals -1 is negative"},
 		"max-stall":    {"-1s": "--max-stall -1s is negative"},
 		"max-refused":  {"-1s": "--max-refused -1s is negative"},
+		"canary":       {"": `--canary "": name a topic`, "a*": `--canary "a*" names no single topic`},
 		"undo":         {"": `--undo "": name a file`},
 		"undo-file":    {"": `--undo-file "": name a file`},
 	},

@@ -193,6 +193,8 @@ func (r *tuneRun) checkChange(args []string) (err error) {
 		return usagef("--undo \"\": name a file")
 	case o.canaryGiven && o.canary == "":
 		return usagef("--canary \"\": name a topic")
+	case strings.ContainsAny(o.canary, "*?["):
+		return usagef("--canary %q names no single topic", o.canary)
 	case o.undoOf != "" && (o.apply || o.canary != "" || o.from != "" || o.forGiven || len(args)+len(o.topics) > 0):
 		return usagef("--undo leads back by what its file says, and nothing else is asked")
 	case !o.apply && o.undoOf == "" && (o.dryRun || o.yes || o.undoFile != ""):

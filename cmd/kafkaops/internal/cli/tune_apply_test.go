@@ -136,6 +136,7 @@ func TestTuneApplyGuarded(t *testing.T) {
 		{"tune --apply --yes", `context "prod" (`, exitFailed, false},
 		{"tune --apply --yes --from " + file, "is readonly: nothing may change its cluster", exitFailed, false},
 		{"tune --undo x --yes", "is readonly", exitFailed, false},
+		{"tune --canary orders", "is readonly", exitFailed, false},
 		{"tune --apply --dry-run --from " + file, "is about cluster another-cluster: nothing was changed", exitFailed, true},
 		{"tune --dry-run", "are for --apply and --undo", exitUsage, false},
 		{"tune --apply --dry-run --yes", "a dry run changes nothing", exitUsage, false},

@@ -59,6 +59,17 @@ func TestTune(t *testing.T) {
 			t.Errorf("%s: acks: %+v", name, a)
 		}
 	}
+	canary := isr(t, place{}, c, "tune --from "+file+" --canary orders -o json")
+	if a := adviceOn(t, canary, "acks")[""]; canary.code != exitOK || !strings.Contains(a.Why, "That is what acks=all costs here") || !strings.Contains(canary.stderr, "writes 440 records") ||
+		a.Evidence["canaryRecordsAtAcks1"] == 0 || a.Evidence["canaryRecordsAtAcksAll"] == 0 || a.Evidence["canaryP99MsAtAcksAll"] < a.Evidence["canaryP50MsAtAcksAll"] {
+		t.Errorf("canary: exit code %d: %+v, %s", canary.code, a, canary.stderr)
+	}
+	if hw := items[render.LagItem](t, isr(t, place{}, c, "lag orders -o json"))[0].HighWatermark; hw != inspect.Known[inspect.Offset](440) {
+		t.Errorf("the canary wrote up to %s, not 440 records", hw)
+	}
+	if r := isr(t, place{}, c, "tune --from "+file+" --canary nosuch"); r.code != exitFailed || !strings.Contains(r.stderr, "there is no such topic") {
+		t.Errorf("no such canary: exit code %d: %s", r.code, r.stderr)
+	}
 	again := from("-o", "json")
 	if again.stdout != recorded.stdout {
 		t.Errorf("the same recording gives other advice:\n%s\n%s", again.stdout, recorded.stdout)

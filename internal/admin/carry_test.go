@@ -154,6 +154,35 @@ func TestUndoChangedSince(t *testing.T) {
 	}
 }
 
+// TestOwnValue: what is set for all brokers is not in force at one that has a value of its
+// own, and that is said before.
+func TestOwnValue(t *testing.T) {
+	client, _, ctx := open(t)
+	own := admin.Change{Scope: admin.Scope{Kind: admin.ScopeBroker, Name: "2"}, Setting: fetchers, To: inspect.Known("2")}
+	ofOne, said := order(t)
+	if err := client.Carry(ctx, []admin.Change{own}, ofOne); err != nil || !said.has("applied broker 2: num.replica.fetchers not set (1 in force) -> 2") {
+		t.Fatalf("%v, %q", err, said.lines)
+	}
+	ofAll, said := order(t)
+	if err := client.Carry(ctx, []admin.Change{allBrokers("1")}, ofAll); err != nil || !said.has("  all brokers: num.replica.fetchers not set -> 1") ||
+		!said.has("broker 2 has a value of its own, 2, which stays in force there") {
+		t.Errorf("%v, %q", err, said.lines)
+	}
+	for _, o := range []admin.Order{ofAll, ofOne} {
+		u, err := admin.ReadUndo(o.UndoFile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, said := order(t)
+		if back.Undoes = u; client.Carry(ctx, u.Changes(), back) != nil {
+			t.Errorf("%q", said.lines)
+		}
+	}
+	if got := plan(ctx, t, client, own); len(got) != 1 || !strings.Contains(got[0], "not set (1 in force)") {
+		t.Errorf("after it was undone there is to be done %q", got)
+	}
+}
+
 // TestGuard: where nothing may be changed nothing is asked, and another cluster is left
 // alone.
 func TestGuard(t *testing.T) {

@@ -11,8 +11,10 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/advise"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/internal/admin"
 	"github.com/kafkaops/kafkaops/pkg/embedded"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 )
 
@@ -108,6 +110,22 @@ func TestTuneApply(t *testing.T) {
 	r := isr(t, at(""), c, "tune --undo "+files[0]+" --yes --undo-file "+filepath.Join(state, "redo"))
 	if r.code != exitOK || r.stdout != "" || !strings.Contains(r.stderr, "applied "+to1) || minISR() != 1 {
 		t.Errorf("undo: exit code %d, now %d: %s%s", r.code, minISR(), r.stdout, r.stderr)
+	}
+	client, err := admin.Open(connect.Config{Bootstrap: strings.Split(c.Bootstrap(), ",")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	three := []admin.Change{{Scope: admin.Scope{Kind: admin.ScopeTopic, Name: "orders"}, Setting: "min.insync.replicas", To: inspect.Known("3")}}
+	byHand := admin.Order{Say: func(string) {}, UndoFile: filepath.Join(state, "by-hand"), Now: time.Now(), Timeout: patience}
+	if err := client.Carry(t.Context(), three, byHand); err != nil {
+		t.Fatal(err)
+	}
+	if r := isr(t, at(""), c, "tune --undo "+files[0]+" --yes"); r.code != exitFailed || !strings.Contains(r.stderr, "somebody changed it since") || minISR() != 3 {
+		t.Errorf("undo of what is another's by now: exit code %d, now %d: %s", r.code, minISR(), r.stderr)
+	}
+	if r := isr(t, at(""), c, "tune --undo "+byHand.UndoFile+" --yes"); r.code != exitOK || minISR() != 1 {
+		t.Errorf("undo of that: exit code %d, now %d: %s", r.code, minISR(), r.stderr)
 	}
 	if r := isr(t, at(""), c, "tune --undo "+filepath.Join(state, "redo")+" --dry-run"); r.code != exitOK || !strings.Contains(r.stderr, to2) {
 		t.Errorf("redo: exit code %d: %s", r.code, r.stderr)

@@ -1,7 +1,9 @@
 package node
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,6 +166,10 @@ func (s *story) run() {
 		s.damage()
 	case "cat": // cat 1 replication-offset-checkpoint
 		text, err := vfs.ReadFile(s.host().mem, s.d.CmdArgs[1].Key)
+		if errors.Is(err, fs.ErrNotExist) {
+			s.printf("there is none\n")
+			return
+		}
 		if err != nil {
 			s.t.Fatal(err)
 		}

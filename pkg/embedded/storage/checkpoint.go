@@ -55,6 +55,7 @@ func (d *Dir) readCheckpoint(name, lost string) (map[TopicPartition]Offset, erro
 	offsets := map[TopicPartition]Offset{}
 	b, err := vfs.ReadFile(d.fs, name)
 	if errors.Is(err, fs.ErrNotExist) {
+		d.written[name] = formatOffsets(nil) // none says what one without entries does
 		return offsets, nil
 	}
 	if err != nil {

@@ -28,7 +28,8 @@ type Dir struct {
 	scratch []byte
 	// inflater is for cleanings, made when there is one.
 	inflater *record.Inflater
-	// written is what the checkpoints hold: what is the same is not written again.
+	// written is what the checkpoints hold: what is the same is not written again, and a
+	// file is made with the first entry.
 	written map[string][]byte
 	repairs []Repair
 	// noCheckpoints: it is a metadata log's, see OpenMetadata.
@@ -264,16 +265,8 @@ func (d *Dir) Checkpoint() error {
 	return d.writeCleaned()
 }
 
-// writeCleaned writes cleaner-offset-checkpoint, with the logs that were compacted. The
-// file is made with the first of them.
+// writeCleaned writes cleaner-offset-checkpoint, with the logs that were compacted.
 func (d *Dir) writeCleaned() error {
-	wanted := d.written[cleanerCheckpoint] != nil
-	for _, l := range d.logs {
-		wanted = wanted || l.cleaned
-	}
-	if !wanted {
-		return nil
-	}
 	return d.write(cleanerCheckpoint, func(l *Log) (Offset, bool) { return l.cleanedTo, l.cleaned })
 }
 

@@ -20,7 +20,10 @@ func TestMetadataLogBesideOthers(t *testing.T) {
 	t.Parallel()
 	disk := vfs.NewMem(vfs.MemOptions{})
 	broker := open(t, disk, small())
-	fill(t, create(t, broker, small()), 5)
+	of := create(t, broker, small())
+	fill(t, of, 5)
+	of.SetHW(of.End())
+	must(t, of.SetStart(2))
 	must(t, broker.Close(7, testNowMs))
 	before := map[string]string{}
 	shared := []string{hwCheckpoint, recoveryCheckpoint, startCheckpoint, cleanShutdownFile}

@@ -155,6 +155,8 @@ func TestExitCodesOfOtherCommands(t *testing.T) {
 		"check":                     {exitUsage, "kafkaops: check what? Use one of: access, health\n"},
 		"check nosuch":              {exitUsage, "kafkaops: \"nosuch\" is not a command of kafkaops check\n"},
 		"check -b kafka-1:9092":     {exitUsage, "kafkaops: unknown shorthand flag: 'b' in -b\n"},
+		"cluster fault kill 2":      {exitUsage, "kafkaops: kafkaops cluster fault kill takes no argument, got \"2\": did you mean --broker 2?\n"},
+		"cluster fault kill two":    {exitUsage, "kafkaops: kafkaops cluster fault kill takes no argument, got \"two\"\n"},
 		"check health now":          {exitUsage, "kafkaops: kafkaops check health takes no argument, got \"now\"\n"},
 		"version 1":                 {exitUsage, "kafkaops: kafkaops version takes no argument, got \"1\"\n"},
 		"completion":                {exitUsage, "kafkaops: completion what? Use one of: bash, fish, powershell, zsh\n"},

@@ -144,8 +144,11 @@ func noSuchCommand(cmd *cobra.Command, args []string) error {
 
 // noArguments is for commands that take flags alone.
 func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) > 0 {
-		return usagef("%s takes no argument, got %q", cmd.CommandPath(), args[0])
+	if len(args) == 0 {
+		return nil
 	}
-	return nil
+	if cmd.Flags().Lookup("broker") != nil && new(nodeFlag).Set(args[0]) == nil {
+		return usagef("%s takes no argument, got %q: did you mean --broker %s?", cmd.CommandPath(), args[0], args[0])
+	}
+	return usagef("%s takes no argument, got %q", cmd.CommandPath(), args[0])
 }

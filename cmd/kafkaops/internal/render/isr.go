@@ -111,7 +111,7 @@ func sourceWords(s inspect.IsrSource) string {
 // IsrTable is the table of isr.
 func IsrTable(v View, items []IsrEventItem) *Table {
 	t := &Table{Columns: []Column{
-		{Name: "TIME"},
+		{Name: "TIME (UTC)", PipeName: "TIME"},
 		{Name: "PARTITION", Elastic: true},
 		{Name: "EVENT"},
 		{Name: "CAUSE"},

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
@@ -24,6 +25,12 @@ func TestLocal(t *testing.T) {
 		RequireUniqueNames:  true,
 		RequireExplicitExec: false,
 		Setup:               localSetup,
+		Condition: func(cond string) (bool, error) {
+			if cond == "long" {
+				return os.Getenv("KAFKAOPS_LONG") != "", nil
+			}
+			return false, fmt.Errorf("no condition %q", cond)
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"awaitup": awaitUp, "awaittold": awaitTold, "portof": portOf, "sameid": sameID, "emptydir": emptyDir,
 		},

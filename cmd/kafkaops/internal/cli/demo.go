@@ -32,7 +32,7 @@ type scenario struct {
 const demoName = "demo"
 
 func scenarios() []scenario {
-	return []scenario{slowDiskScenario(), writePathScenario(), rollingRestartScenario(), splitBrainScenario(), flappingScenario()}
+	return []scenario{slowDiskScenario(), writePathScenario(), rollingRestartScenario(), splitBrainScenario(), flappingScenario(), tuningScenario()}
 }
 
 func newDemoCmd(env Env) *cobra.Command {
@@ -50,7 +50,7 @@ func newDemoCmd(env Env) *cobra.Command {
 		Short: "A cluster, a workload and an incident, told by the commands you would type",
 		Long: `Starts three brokers in memory, puts load on them and breaks something. Every command
 is shown as it would be typed, with what it really printed; every number is of this run.
-It takes less than half a minute and leaves nothing behind.
+It takes less than half a minute, unless it says so, and leaves nothing behind.
 
 The scenarios:` + list.String() + `
 

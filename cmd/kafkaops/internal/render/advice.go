@@ -62,7 +62,7 @@ func inSameWords(all []tuning.Advice) (groups [][]*tuning.Advice) {
 	return groups
 }
 
-const settingWidth = 25
+const settingWidth = 27
 
 func advice(b *strings.Builder, v View, group []*tuning.Advice) {
 	a := group[0]

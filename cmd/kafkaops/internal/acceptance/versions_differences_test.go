@@ -67,6 +67,7 @@ var differences = []difference{
 	{older, `describe configs/broker:[12]:controller.quorum.auto.join.enable`, absent, "controllers could not join by themselves"},
 	{older, `describe configs/broker:2:follower.replication.throttled.rate/readOnly`, "true", "these brokers say so, though it can be changed"},
 	{before40, `describe configs/broker:[12]:num.recovery.threads.per.data.dir/(default|value|synonyms/.*/value)`, "1", "the default was raised in 4.0 (KIP-1030)"},
+	{before40, `describe configs/broker:[12]:zookeeper.session.timeout.ms`, "there", "brokers could have their sessions with ZooKeeper"},
 	{before40, `lag groups/modern`, absent, "the consumer protocol (KIP-848) came with 4.0"},
 	{before40, `check access/.*/seen`, "2", "the consumer protocol (KIP-848) came with 4.0, so there is a group less"},
 

@@ -88,6 +88,49 @@ func TestMemory(t *testing.T) {
 	runtime.KeepAlive(r)
 }
 
+// BenchmarkIsrState is what a reader keeps while it follows: the state of every
+// partition, of 100,000 of RF 3 here, in topics of 50.
+func BenchmarkIsrState(b *testing.B) {
+	const partitions, perTopic = 100_000, 50
+	w := newLog(0)
+	var values [][]byte
+	for i := range int32(partitions) {
+		name := fmt.Sprintf("topic-%06d", i/perTopic)
+		records := []kraft.Record{&kraft.Partition{TopicID: topicID(name), PartitionID: i % perTopic, Replicas: []int32{1, 2, 3}, ISR: []int32{1, 2, 3}, Leader: 1}}
+		if i%perTopic == 0 {
+			records = []kraft.Record{&kraft.Topic{Name: name, TopicID: topicID(name)}, records[0]}
+		}
+		for _, rec := range records {
+			value, err := kraft.Append(nil, rec, kraft.MetadataVersion(30).RecordVersion(rec))
+			if err != nil {
+				b.Fatal(err)
+			}
+			values = append(values, value)
+		}
+		if len(values) > 1000 || i == partitions-1 {
+			w.values(0, nil, values)
+			values = nil
+		}
+	}
+	for b.Loop() {
+		before := heapInUse()
+		r, events := replayAll(b, w.bytes)
+		after := heapInUse()
+		if events != partitions {
+			b.Fatalf("%d events", events)
+		}
+		b.ReportMetric(float64(after-before)/partitions, "B/partition")
+		runtime.KeepAlive(r)
+	}
+}
+
+func heapInUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
 // BenchmarkIsrReplay reads a directory of a million records, half of them no-ops: in about
 // 2 s and at most 100 MiB.
 func BenchmarkIsrReplay(b *testing.B) {

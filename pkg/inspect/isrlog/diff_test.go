@@ -98,10 +98,17 @@ func TestDiff(t *testing.T) {
 			want: []string{"t-0 leader broker-fenced [1] isr [1] leader -1", "t-0 leader broker-returned [1] isr [1] leader 1"},
 		},
 		{
-			name: "from the ELR", looks: []seen{{leader: 1, isr: ids{1}, min: 2}, {elr: ids{1, 2}, fenced: 1}, {leader: 2, isr: ids{2}}},
+			name: "from the ELR", looks: []seen{{leader: 1, isr: ids{1}, min: 2}, {elr: ids{1, 2}, fenced: 1}, {leader: 2, isr: ids{2}, elr: ids{1}}},
 			want: []string{
 				"t-0 shrink broker-fenced [1] isr [] leader -1", "t-0 leader broker-fenced [1] isr [] leader -1",
 				"t-0 expand elr-election [2] isr [2] leader 2", "t-0 leader elr-election [2] isr [2] leader 2",
+			},
+		},
+		{
+			name: "from the ELR, or as the last known leader", looks: []seen{{leader: 1, isr: ids{1}, min: 2}, {elr: ids{1}, fenced: 1}, {leader: 1, isr: ids{1}}},
+			want: []string{
+				"t-0 shrink broker-fenced [1] isr [] leader -1", "t-0 leader broker-fenced [1] isr [] leader -1",
+				"t-0 expand unknown [1] isr [1] leader 1 out 1s", "t-0 leader unknown [1] isr [1] leader 1",
 			},
 		},
 		{

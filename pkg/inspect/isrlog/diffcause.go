@@ -79,6 +79,11 @@ func (l *look) electionCause(was, now *looked) inspect.IsrCause {
 	case l.isUnclean(was, now):
 		return inspect.CauseUncleanElection
 	case was.leader == inspect.NoBroker && was.elrKnown && slices.Contains(was.elr, now.leader):
+		if len(now.elr) == 0 && (len(was.lastKnown) == 0 || slices.Contains(was.lastKnown, now.leader)) {
+			// It may have come back from an unclean end, been struck off the ELR for that, and
+			// been elected as the last known leader, which no look in between need have seen.
+			return inspect.CauseUnknown
+		}
 		return inspect.CauseELRElection
 	case was.leader == inspect.NoBroker && slices.Contains(was.isr, now.leader):
 		return inspect.CauseBrokerReturned

@@ -70,7 +70,7 @@ func TestIsrReading(t *testing.T) {
 // than it holds rows are written as they are read, and what the evidence is is not lost.
 func TestIsrTableOfMany(t *testing.T) {
 	t.Parallel()
-	for _, n := range []int{mostHeld, mostHeld + 1} {
+	for _, n := range []int{300, mostHeld + 1} {
 		s := &telling{events: n, since: time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)}
 		r, out, errs := screen().reading(s, isrOptions{timeout: time.Hour, viewOptions: viewOptions{output: "table", color: "never"}})
 		r.now = time.Now()

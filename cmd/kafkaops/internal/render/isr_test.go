@@ -118,7 +118,7 @@ func TestIsrSpool(t *testing.T) {
 		}
 	}
 
-	const many, most = 20_000, 60
+	const many, most = 2_000, 60
 	spool := NewIsrSpool()
 	for i := range many {
 		e := events[i%len(events)]

@@ -78,7 +78,7 @@ const (
 
 // see takes what the newest of the marks tells of the follower. It returns false where
 // the follower is lost and takes an excursion with it.
-func (f *follower) see(who int, s sight, t *track) bool {
+func (f *follower) see(who int, s sight, t *Track) bool {
 	now := t.marks.last()
 	caughtUp := s.offset >= now.leo
 	if f.state == loose && f.inPieces && s.offset > f.offset {
@@ -140,14 +140,14 @@ func (f *follower) caughtUpMs(s sight, m marks) int64 {
 
 // announce notes that the leader knows of the last move: the next fetch has come, and
 // what it found is known once it is answered.
-func (f *follower) announce(who int, now mark, t *track) {
+func (f *follower) announce(who int, now mark, t *Track) {
 	at := max((f.seenMs+now.atMs)/2, f.fetchedMs)
 	f.announced = len(t.events)
 	t.emit(event{atMs: at, kind: fetched, who: who, offset: f.offset, leo: max(t.marks.leoAt(at), f.offset)})
 }
 
 // loosen begins an excursion, with the moment from which on the follower was behind.
-func (f *follower) loosen(who int, s sight, t *track) {
+func (f *follower) loosen(who int, s sight, t *Track) {
 	at := max(t.marks.asOf(s.offset), f.fetchedMs)
 	caughtUpMs := at
 	if f.silentMs != 0 && f.silentMs < at {
@@ -163,7 +163,7 @@ func (f *follower) loosen(who int, s sight, t *track) {
 
 // move reconstructs the fetch that brought a loose follower from f.offset to
 // s.offset.
-func (f *follower) move(who int, s sight, t *track) {
+func (f *follower) move(who int, s sight, t *Track) {
 	e := event{kind: fetched, who: who, offset: f.offset}
 	asOf, movedMs := t.marks.asOf(s.offset), f.movedFromMs
 	switch {

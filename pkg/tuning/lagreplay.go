@@ -43,7 +43,7 @@ func CandidatesMs() []int64 {
 // the looks.
 type LagReplay struct {
 	opts  LagOptions
-	parts map[Partition]*track
+	parts map[Partition]*Track
 
 	fromMs, toMs int64
 	busyMs       int64
@@ -70,7 +70,7 @@ func NewLagReplay(o LagOptions) *LagReplay {
 	slices.Sort(o.CandidatesMs)
 	o.CandidatesMs = slices.Compact(o.CandidatesMs)
 	o.IntervalMs, o.FetchWaitMs = cmp.Or(o.IntervalMs, 1000), cmp.Or(o.FetchWaitMs, 500)
-	r := &LagReplay{opts: o, parts: map[Partition]*track{}, byBroker: map[int32][]float64{}}
+	r := &LagReplay{opts: o, parts: map[Partition]*Track{}, byBroker: map[int32][]float64{}}
 	for _, t := range o.CandidatesMs {
 		r.outcomes = append(r.outcomes, LagOutcome{LagTimeMaxMs: t})
 	}
@@ -79,12 +79,21 @@ func NewLagReplay(o LagOptions) *LagReplay {
 
 // Add takes a look at a partition. Those of one partition come in the order of their
 // times.
-func (r *LagReplay) Add(p Partition, look *Look) {
+func (r *LagReplay) Add(p Partition, look *Look) { r.Track(p).Add(look) }
+
+// Track is where looks at a partition are added, for whoever has many of them.
+func (r *LagReplay) Track(p Partition) *Track {
 	t := r.parts[p]
 	if t == nil {
-		t = &track{r: r}
+		t = &Track{r: r}
 		r.parts[p] = t
 	}
+	return t
+}
+
+// Add takes a look at the partition. They come in the order of their times.
+func (t *Track) Add(look *Look) {
+	r := t.r
 	if r.totals.Looks == 0 {
 		r.fromMs, r.toMs = look.AtMs, look.AtMs
 	}
@@ -93,8 +102,8 @@ func (r *LagReplay) Add(p Partition, look *Look) {
 	t.add(look)
 }
 
-// track is one partition.
-type track struct {
+// Track is one partition of a [LagReplay].
+type Track struct {
 	r         *LagReplay
 	leader    int32
 	epoch     int32
@@ -106,7 +115,7 @@ type track struct {
 	behind int // looks
 }
 
-func (t *track) add(look *Look) {
+func (t *Track) add(look *Look) {
 	if look.Leader == Unknown || look.LEO == Unknown {
 		t.r.totals.Missed++
 		return
@@ -133,8 +142,8 @@ func (t *track) add(look *Look) {
 	t.maybeClose(look.AtMs)
 }
 
-func (t *track) see(look *Look, i int) {
-	who := t.indexOf(look.Followers[i].Broker)
+func (t *Track) see(look *Look, i int) {
+	who := t.indexOf(i, look.Followers[i].Broker)
 	f := &t.followers[who]
 	if f.inISR && !look.Followers[i].InISR && look.Followers[i].LEO != Unknown {
 		t.r.totals.ObservedRemovals++
@@ -146,7 +155,11 @@ func (t *track) see(look *Look, i int) {
 	}
 }
 
-func (t *track) indexOf(broker int32) int {
+// indexOf is where a follower is kept, which likely is where it was told.
+func (t *Track) indexOf(likely int, broker int32) int {
+	if likely < len(t.followers) && t.followers[likely].broker == broker {
+		return likely
+	}
 	i := slices.IndexFunc(t.followers, func(f follower) bool { return f.broker == broker })
 	if i < 0 {
 		i = len(t.followers)
@@ -158,7 +171,7 @@ func (t *track) indexOf(broker int32) int {
 
 // emit opens a window with the first excursion in it; what happens to tight followers
 // outside of windows is of no interest.
-func (t *track) emit(e event) {
+func (t *Track) emit(e event) {
 	if len(t.events) == 0 {
 		if e.kind != loosened {
 			return
@@ -171,7 +184,7 @@ func (t *track) emit(e event) {
 }
 
 // forget loses the followers that were not seen for too long.
-func (t *track) forget(look *Look) {
+func (t *Track) forget(look *Look) {
 	for i := range t.followers {
 		f := &t.followers[i]
 		if f.state == lost || look.AtMs-f.seenMs <= maxMissed*t.r.opts.IntervalMs {
@@ -187,7 +200,7 @@ func (t *track) forget(look *Look) {
 }
 
 // cut ends an open window, if there is one, without an answer, and begins anew.
-func (t *track) cut(count *int) {
+func (t *Track) cut(count *int) {
 	if len(t.events) > 0 {
 		*count++
 	}
@@ -198,7 +211,7 @@ func (t *track) cut(count *int) {
 	t.marks = t.marks[:0]
 }
 
-func (t *track) maybeClose(nowMs int64) {
+func (t *Track) maybeClose(nowMs int64) {
 	open, behind := false, 0
 	for i := range t.followers {
 		if f := &t.followers[i]; f.state == loose {
@@ -220,7 +233,7 @@ func (t *track) maybeClose(nowMs int64) {
 }
 
 // close replays a window that has ended.
-func (r *LagReplay) close(t *track, w *window) {
+func (r *LagReplay) close(t *Track, w *window) {
 	r.totals.Excursions++
 	longestMs := w.longestMs()
 	if t.behind < seenLooks && longestMs < seenLooks*r.opts.IntervalMs {
@@ -246,7 +259,7 @@ func (r *LagReplay) close(t *track, w *window) {
 
 // replay adds what a candidate makes of a window, and returns the phases in which it
 // removes somebody.
-func (r *LagReplay) replay(t *track, w *window, candidate int) (removed uint32) {
+func (r *LagReplay) replay(t *Track, w *window, candidate int) (removed uint32) {
 	o := &r.outcomes[candidate]
 	period := isrrule.ShrinkCheckMs(o.LagTimeMaxMs)
 	for phase := range int64(phases) {

@@ -75,6 +75,7 @@ type partition struct {
 	acks   history.WeakAcks
 	states []tuning.ISRState
 	pace   pace
+	track  *tuning.Track
 }
 
 // maxGap is how many intervals may lie between two looks of one stretch.
@@ -161,7 +162,10 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
 			Broker: int32(f.Broker), LEO: int64(f.LEO.Or(tuning.Unknown)), InISR: slices.Contains(in.ISR, f.Broker),
 		})
 	}
-	c.replay.Add(tuning.Partition{Topic: in.Topic, Index: in.Index}, &look)
+	if p.track == nil {
+		p.track = c.replay.Track(tuning.Partition{Topic: in.Topic, Index: in.Index})
+	}
+	p.track.Add(&look)
 	c.weighAcks(t, p, in, at)
 	c.follow(&p.pace, in, at)
 }

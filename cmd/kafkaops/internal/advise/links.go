@@ -61,6 +61,8 @@ type followerPace struct {
 	returning bool
 	// looks were evidence in this stretch, in behind of them it lagged.
 	looks, behind int
+	// link is that of this stretch and this leader, nil before the first evidence.
+	link *linkPace
 }
 
 // follow takes in what a partition's followers have. A gap, or another leader, begins anew.
@@ -95,7 +97,10 @@ func (c *Collector) follow(p *pace, in *inspect.Partition, at int64) {
 		lagMs := p.lag(int64(has), at)
 		f.returning = f.returning && lagMs > 0
 		if !f.returning && p.atMs > 0 && (wrote || lagMs > 0) {
-			l := c.links.of(link{p.leader, f.broker})
+			if f.link == nil {
+				f.link = c.links.of(link{p.leader, f.broker})
+			}
+			l := f.link
 			f.looks++
 			l.lags.add(float64(lagMs))
 			if lagMs > 0 {
@@ -164,7 +169,7 @@ func (l *links) fold(p *pace) {
 			k.partitions++
 			k.behind += f.lagged()
 		}
-		f.looks, f.behind = 0, 0
+		f.looks, f.behind, f.link = 0, 0, nil
 	}
 }
 
@@ -196,7 +201,7 @@ func (c *Collector) endStretch(at int64) {
 		for i := range t.partitions {
 			for j := range t.partitions[i].pace.followers {
 				f := &t.partitions[i].pace.followers[j]
-				f.looks, f.behind = 0, 0
+				f.looks, f.behind, f.link = 0, 0, nil
 			}
 		}
 	}
@@ -268,38 +273,34 @@ func (c *Collector) fetchHistory() *tuning.FetchHistory {
 	return &h
 }
 
-// quantiles hold numbers to 2 %.
+// quantiles hold numbers to 2 %. Those that are not above 0 are notAbove, below all others.
 type quantiles struct {
-	counts map[int]int
-	n      int
+	counts      map[int]int
+	notAbove, n int
 }
 
-// Numbers that are not above 0 share a bucket below all others.
-const (
-	notAbove = math.MinInt
-	fineness = 50
-)
+const fineness = 50
 
 func (q *quantiles) add(x float64) {
+	q.n++
+	if x <= 0 {
+		q.notAbove++
+		return
+	}
 	if q.counts == nil {
 		q.counts = map[int]int{}
 	}
-	bucket := notAbove
-	if x > 0 {
-		bucket = int(math.Round(math.Log(x) * fineness))
-	}
-	q.counts[bucket]++
-	q.n++
+	q.counts[int(math.Round(math.Log(x)*fineness))]++
 }
 
 func (q *quantiles) at(share float64) float64 {
-	left := int(math.Ceil(share * float64(q.n)))
+	left := int(math.Ceil(share*float64(q.n))) - q.notAbove
+	if left <= 0 {
+		return 0
+	}
 	for _, bucket := range slices.Sorted(maps.Keys(q.counts)) {
 		left -= q.counts[bucket]
 		if left <= 0 {
-			if bucket == notAbove {
-				return 0
-			}
 			return math.Exp(float64(bucket) / fineness)
 		}
 	}

@@ -30,7 +30,8 @@ type table struct {
 	grid
 	// climbs says of which columns the numbers grow from look to look: those are told by
 	// their growth, others as they are.
-	climbs func(column int) bool
+	climbs  func(column int) bool
+	columns columnReader
 }
 
 // wordBits is how many cells one number of the column of known cells speaks for.
@@ -121,7 +122,7 @@ func knownBits(row []cell) (bits uint64) {
 // apply takes in what append appended, and calls moved with each row that is not as it
 // was.
 func (t *table) apply(in []byte, moved func(row int, cells []cell)) error {
-	var columns columnReader
+	columns := &t.columns
 	if err := columns.split(in); err != nil {
 		return err
 	}
@@ -139,7 +140,7 @@ func (t *table) apply(in []byte, moved func(row int, cells []cell)) error {
 			return ErrNotOurs
 		}
 		cells := t.cells[at : at+t.widths[row]]
-		if err := t.applyRow(&columns, cells); err != nil {
+		if err := t.applyRow(columns, cells); err != nil {
 			return err
 		}
 		moved(row, cells)
@@ -177,32 +178,43 @@ func (t *table) applyRow(columns *columnReader, cells []cell) error {
 }
 
 // columnReader reads columns side by side.
-type columnReader struct{ columns [][]byte }
+type columnReader struct {
+	in []byte
+	// at is where each column goes on in in, end where it ends.
+	at, end []int
+}
 
 func (r *columnReader) split(in []byte) error {
-	for len(in) > 0 {
-		size, n := binary.Uvarint(in)
-		if n <= 0 || size > uint64(len(in)-n) {
+	r.in, r.at, r.end = in, r.at[:0], r.end[:0]
+	for at := 0; at < len(in); {
+		size, n := binary.Uvarint(in[at:])
+		if n <= 0 || size > uint64(len(in)-at-n) {
 			return ErrNotOurs
 		}
-		r.columns = append(r.columns, in[n:n+int(size)])
-		in = in[n+int(size):]
+		at += n
+		r.at, r.end = append(r.at, at), append(r.end, at+int(size))
+		at += int(size)
 	}
 	return nil
 }
 
 func (r *columnReader) more(column int) bool {
-	return column < len(r.columns) && len(r.columns[column]) > 0
+	return column < len(r.at) && r.at[column] < r.end[column]
 }
 
 func (r *columnReader) next(column int) (uint64, error) {
-	if column >= len(r.columns) {
+	if !r.more(column) {
 		return 0, ErrNotOurs
 	}
-	v, n := binary.Uvarint(r.columns[column])
+	at := r.at[column]
+	if v := r.in[at]; v < 0x80 { // most are small
+		r.at[column]++
+		return uint64(v), nil
+	}
+	v, n := binary.Uvarint(r.in[at:r.end[column]])
 	if n <= 0 {
 		return 0, ErrNotOurs
 	}
-	r.columns[column] = r.columns[column][n:]
+	r.at[column] += n
 	return v, nil
 }

@@ -28,6 +28,8 @@ type Decoder struct {
 	partitions []*inspect.Partition
 	commits    []*inspect.Commit
 	now        grid
+	// parsed are the partitions since the last whole look, parsedBefore those before it.
+	parsed, parsedBefore map[thing]*parsedPartition
 }
 
 // Reset forgets the last look: only a whole one can be next.
@@ -44,6 +46,7 @@ func (d *Decoder) Apply(look []byte) (*inspect.Snapshot, error) {
 	switch {
 	case in.whole:
 		d.begun, d.ms, d.snap, d.tables = true, 0, inspect.Snapshot{}, newTables()
+		d.parsed, d.parsedBefore = map[thing]*parsedPartition{}, d.parsed
 	case !d.begun:
 		return nil, ErrNotWhole
 	}

@@ -1,6 +1,7 @@
 package looks
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 
@@ -103,8 +104,8 @@ func (d *Decoder) putOfTopic(of thing, content []byte) error {
 	if of.kind == kindTopicConfigs {
 		return parse(content, &t.Configs)
 	}
-	var p inspect.Partition
-	if err := parse(content, &p); err != nil {
+	p, err := d.parsePartition(of, content)
+	if err != nil {
 		return err
 	}
 	if i, found := partition(t, p.Index); found {
@@ -113,6 +114,29 @@ func (d *Decoder) putOfTopic(of thing, content []byte) error {
 		t.Partitions = slices.Insert(t.Partitions, i, p)
 	}
 	return nil
+}
+
+// parsedPartition is what a partition's JSON came to.
+type parsedPartition struct {
+	json  []byte
+	still *inspect.Partition
+}
+
+// parsePartition remembers what it parsed: most partitions of a whole look are as they
+// were in the one before.
+func (d *Decoder) parsePartition(of thing, content []byte) (inspect.Partition, error) {
+	was := d.parsed[of]
+	if was == nil {
+		was = d.parsedBefore[of]
+	}
+	if was == nil || !bytes.Equal(was.json, content) {
+		was = &parsedPartition{json: bytes.Clone(content), still: &inspect.Partition{}}
+		if err := parse(content, was.still); err != nil {
+			return inspect.Partition{}, err
+		}
+	}
+	d.parsed[of] = was
+	return *stillPartition(was.still), nil
 }
 
 func (d *Decoder) putGroup(content []byte) error {

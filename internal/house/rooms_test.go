@@ -40,6 +40,7 @@ var rooms = []room{
 	{dir: "pkg/inspect/history/fields", pure: true},
 	{dir: "pkg/inspect/history/looks", ours: []string{"pkg/inspect", "pkg/inspect/history/fields"}, pure: true},
 	{dir: "pkg/inspect/history/recording", ours: []string{"pkg/inspect", "pkg/inspect/history/fields", "pkg/inspect/history/looks"}},
+	{dir: "pkg/inspect/history/recording/recordingtest", ours: []string{"pkg/inspect", "pkg/inspect/history/recording"}},
 	{dir: "pkg/inspect/isrlog", ours: []string{
 		"internal/kraft", "pkg/inspect", "pkg/inspect/connect", "pkg/inspect/history/recording",
 	}},

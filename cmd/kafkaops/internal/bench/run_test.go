@@ -49,6 +49,12 @@ func round(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 // slows down all of them. The first round is not counted.
 func measure(b *testing.B, commands ...func() *exec.Cmd) []figures {
 	b.Helper()
+	return measureRuns(b, runs, commands...)
+}
+
+// measureRuns is measure with another number of runs.
+func measureRuns(b *testing.B, runs int, commands ...func() *exec.Cmd) []figures {
+	b.Helper()
 	out := make([]figures, len(commands))
 	for round := range runs + 1 {
 		for i, command := range commands {

@@ -241,6 +241,9 @@ func (r *tuneRun) recorded(context.Context) (*advise.Collector, error) {
 	for _, d := range rec.Damages() {
 		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: %s: %d bytes at %d are damaged: what they held is left out\n", rec.Name(), d.Bytes, d.At)
 	}
+	if n := rec.Torn(); n > 0 {
+		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: %s: %d bytes at %d, where it ends, are no whole commit: its writer is at work, or was cut off\n", rec.Name(), n, rec.Size()-n)
+	}
 	if r.advise.Interval, err = intervalOf(rec); err != nil {
 		return nil, err
 	}

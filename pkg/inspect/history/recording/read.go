@@ -204,6 +204,9 @@ func (r *Reader) Damages() []Damage { return r.found.damages }
 // when the writer ended.
 func (r *Reader) Torn() int64 { return r.found.size - r.found.end }
 
+// Size is how many bytes the file had when it was opened.
+func (r *Reader) Size() int64 { return r.found.size }
+
 // Len is the number of events, those of looks included where the log was read too.
 func (r *Reader) Len() int { return r.found.events }
 

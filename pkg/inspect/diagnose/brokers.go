@@ -13,10 +13,10 @@ type brokerSeen struct {
 	// how many in a row up to now it has not.
 	looks, answered, silent int
 	// absent: it is fenced, or not among the live ones, as of now; falls counts how often
-	// that began, returns how often it ended.
-	absent         bool
-	falls, returns int
-	roundTrips     []time.Duration
+	// that began.
+	absent     bool
+	falls      int
+	roundTrips []time.Duration
 	// committing is for how many looks in a row, up to now, what it follows in the ISR was
 	// written to and all of it committed.
 	committing int
@@ -59,12 +59,8 @@ func (c *Case) lookAtBrokers(s *inspect.Snapshot) {
 }
 
 func (b *brokerSeen) be(absent, compare bool) {
-	if compare && absent != b.absent {
-		if absent {
-			b.falls++
-		} else {
-			b.returns++
-		}
+	if compare && absent && !b.absent {
+		b.falls++
 	}
 	b.absent = absent
 }
@@ -90,12 +86,20 @@ func (c *Case) absent() []inspect.BrokerID {
 	return slices.Compact(out)
 }
 
-// silent are brokers that the cluster lists as alive and that answered nothing at the end.
+// leastSilent is for how many looks a broker has to be silent: one that is busy misses one.
+const leastSilent = 2
+
+// silent are brokers that the cluster lists as alive and that answered nothing at the end:
+// in several looks, where there were, or their host says that nobody listens.
 func (c *Case) silent() []*inspect.Broker {
 	var out []*inspect.Broker
 	for i := range c.last.Brokers {
 		b := &c.last.Brokers[i]
-		if up, asked := b.Reachable.Get(); asked && !up && !b.Fenced.Or(false) {
+		if up, asked := b.Reachable.Get(); !asked || up || b.Fenced.Or(false) {
+			continue
+		}
+		seen := c.broker(b.ID)
+		if _, refused := c.whySilent(b.ID); refused || seen.silent >= min(leastSilent, seen.looks) {
 			out = append(out, b)
 		}
 	}

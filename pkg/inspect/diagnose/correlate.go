@@ -87,17 +87,5 @@ func causesOf(all []Finding, i int) []int {
 	if float64(len(together)) < explained*partitions {
 		return nil
 	}
-	return nearestRoot(all, out)
-}
-
-// nearestRoot leaves out causes that are themselves accounted for by another one here, so
-// that a symptom stands once below each root.
-func nearestRoot(all []Finding, causes []int) []int {
-	return slices.DeleteFunc(slices.Clone(causes), func(c int) bool {
-		return slices.ContainsFunc(causes, func(root int) bool {
-			about := all[c].about
-			return all[root].class < all[c].class && len(about) > 0 &&
-				float64(len(about.within(all[root].reach))) >= explained*float64(about.partitions())
-		})
-	})
+	return out
 }

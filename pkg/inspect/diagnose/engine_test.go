@@ -17,6 +17,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/diagnose"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history/looks"
+	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
@@ -127,10 +128,10 @@ func (w *ward) snapshot(parts inspect.Parts) *inspect.Snapshot {
 }
 
 // look looks so many times, and diagnoses.
-func (w *ward) look(n int) (*diagnose.Case, diagnose.Report) {
+func (w *ward) look(n int) (c *diagnose.Case, r diagnose.Report) {
 	w.t.Helper()
 	src := source.New(connect.Config{Bootstrap: strings.Split(w.Bootstrap(), ",")}, timeout)
-	c := diagnose.New(diagnose.Options{Interval: interval, Looks: n})
+	c = diagnose.New(diagnose.Options{Interval: interval, Looks: n})
 	var carry looks.Carrier
 	q := source.Query{Parts: inspect.PartOffsets | inspect.PartReachable | inspect.PartFenced | inspect.PartQuorum | inspect.PartELR}
 	for i := range n {
@@ -148,8 +149,24 @@ func (w *ward) look(n int) (*diagnose.Case, diagnose.Report) {
 		c.Look(s)
 		time.Sleep(interval - time.Since(begun))
 	}
-	r := c.Diagnose()
+	w.readLog(c)
+	r = c.Diagnose()
 	return c, r
+}
+
+// readLog takes in the ISR's history, where there is a controller to tell it.
+func (w *ward) readLog(c *diagnose.Case) {
+	ctx, cancel := context.WithTimeout(w.t.Context(), timeout)
+	defer cancel()
+	var events []inspect.IsrEvent
+	var evidence isrlog.Evidence
+	brokers, controllers := connect.Config{Bootstrap: strings.Split(w.Bootstrap(), ",")}, connect.Config{Bootstrap: []string{w.ControllerAddress()}}
+	err := isrlog.NewLog(brokers, &controllers, timeout).Read(ctx, isrlog.Span{}, isrlog.Listener{
+		Event: func(e inspect.IsrEvent) { events = append(events, e) }, Evidence: func(e isrlog.Evidence) { evidence = e }, Note: func(string, bool) {},
+	})
+	if since, ok := evidence.Since.Get(); err == nil && ok {
+		c.Events(events, since, c.Last().TakenAt)
+	}
 }
 
 func show(r diagnose.Report) string {

@@ -70,6 +70,10 @@ const (
 	classRoot class = iota
 	// classBroker: a broker is not there.
 	classBroker
+	// classLeaders: leaders are not where they were meant to be.
+	classLeaders
+	// classLoad: a broker has more to do than the others.
+	classLoad
 	// classPace: a broker or a link is slow, or held back.
 	classPace
 	// classReplica: replicas are out of the ISR or do not catch up.

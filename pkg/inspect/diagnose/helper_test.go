@@ -18,7 +18,8 @@ const second = time.Second
 // written to 100 times a second and replicated at once, and nothing wrong.
 func well(sec int) *inspect.Snapshot {
 	s := &inspect.Snapshot{
-		ClusterID: inspect.Known("c"), TakenAt: begin.Add(time.Duration(sec) * second),
+		Transactions: inspect.Known(inspect.Transactions{Complete: true}),
+		ClusterID:    inspect.Known("c"), TakenAt: begin.Add(time.Duration(sec) * second),
 		Asked: inspect.PartOffsets | inspect.PartReachable | inspect.PartFenced | inspect.PartQuorum | inspect.PartLogDirs | inspect.PartConfigs,
 		Quorum: inspect.Known(inspect.Quorum{Leader: 100, Epoch: inspect.Known(inspect.Epoch(3)), Voters: []inspect.QuorumReplica{
 			{ID: 100, LEO: inspect.Known(inspect.Offset(50)), LastFetch: inspect.Known(begin.Add(time.Duration(sec) * second))},
@@ -138,6 +139,7 @@ func seen(n int, change func(sec int, s *inspect.Snapshot)) *Case {
 		}
 		c.Look(s)
 	}
+	c.Events(nil, begin.Add(-time.Hour), c.Last().TakenAt)
 	return c
 }
 

@@ -1,6 +1,9 @@
 package diagnose
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
 
 // Report is what a Case comes to.
 type Report struct {
@@ -37,10 +40,15 @@ var rules = []rule{
 	{"brokers that are down, or silent", (*Case).reachabilityMissing, findDown},
 	{"the controllers", (*Case).quorumMissing, findController},
 	{"disks that are full or have failed", (*Case).logDirsMissing, findDisk},
+	{"brokers that come and go", (*Case).eventsMissing, findFlapping},
+	{"leaders that are not where they were meant to be, and hot brokers", (*Case).partitionsMissing, findLeaders},
 	{"slow followers, leaders and links", (*Case).lagsMissing, findSlow},
 	{"replicas that are out of the ISR", (*Case).partitionsMissing, findOut},
 	{"partitions without a leader, and writes that are refused", (*Case).minISRMissing, findRefused},
 	{"high watermarks that stand still", (*Case).lagsMissing, findFrozen},
+	{"reassignments and throttles", (*Case).movesMissing, findMoves},
+	{"transactions that hang", (*Case).transactionsMissing, findHanging},
+	{"brokers' settings and versions", (*Case).configsMissing, findDiffering},
 }
 
 // Diagnose applies all rules. others are findings that somebody else made of the same
@@ -84,6 +92,38 @@ func (c *Case) lagsMissing() string {
 		return "it takes a few looks at the offsets: use --for"
 	case len(c.Links()) == 0:
 		return "nothing was written while it was looked"
+	}
+	return ""
+}
+
+func (c *Case) eventsMissing() string {
+	if c.known {
+		return ""
+	}
+	return "the ISR's history was not read, so only what these looks saw"
+}
+
+func (c *Case) movesMissing() string {
+	for p := range c.last.Partitions {
+		if !p.Adding.IsKnown() {
+			return "reassignments are unknown"
+		}
+	}
+	return c.configsMissing()
+}
+
+func (c *Case) transactionsMissing() string {
+	if !c.last.Transactions.IsKnown() {
+		return "they were not asked for, or cannot be had"
+	}
+	return ""
+}
+
+func (c *Case) configsMissing() string {
+	for i := range c.last.Brokers {
+		if b := &c.last.Brokers[i]; !b.Configs.IsKnown() && !b.Fenced.Or(false) {
+			return fmt.Sprintf("broker %d did not tell its settings", b.ID)
+		}
 	}
 	return ""
 }

@@ -99,7 +99,10 @@ func (c *Case) setting(name string) string {
 }
 
 // alive reports whether a broker that does not answer us takes part in the cluster for
-// sure: in the last few looks something was written to partitions that it follows in the
+// sure: in the last few looks, in which it was silent, something was written to partitions that it follows in the
 // ISR, and the HW, which does not pass a member of the ISR, went along in all of them. One
 // look is too few: the ISR and the HW are not read at one moment.
-func (c *Case) alive(id inspect.BrokerID) bool { return c.broker(id).committing >= leastSamples }
+func (c *Case) alive(id inspect.BrokerID) bool {
+	b := c.broker(id)
+	return min(b.silent, b.committing) >= leastSamples
+}

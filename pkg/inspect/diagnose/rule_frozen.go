@@ -27,7 +27,7 @@ func findFrozen(c *Case) []Finding {
 	by := map[inspect.BrokerID]*frozen{}
 	for p := range c.last.Partitions {
 		st, ok := c.past.Stall(p.Topic, p.Index)
-		if !ok || st.Samples < leastSamples || st.For < max(leastFrozen, time.Duration(c.slowFrom())*time.Millisecond) {
+		if !ok || st.For < max(leastFrozen, time.Duration(c.slowFrom())*time.Millisecond) {
 			continue
 		}
 		holders := c.holders(p)

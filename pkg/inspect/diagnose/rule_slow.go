@@ -159,7 +159,10 @@ func (c *Case) slowLeader(s share) Finding {
 		Next:  []string{fmt.Sprintf("on broker %d: iostat -x 1", s.broker), "kafkaops describe brokers", "kafkaops lag --samples 5 --top 10"},
 		class: classPace, about: lag, reach: all,
 	}
-	if len(s.links) == 1 {
+	switch {
+	case c.judged(func(l Link) bool { return l.Leader != s.broker }) == 0:
+		f.Explanation = fmt.Sprintf("%s lag behind it. Nobody else leads anything that is written to, so that it is this broker, or more than all of them can replicate", capital(brokers(followersOf(s.links))))
+	case len(s.links) == 1:
 		f.Explanation = fmt.Sprintf("Broker %d lags behind it and not behind others. No other broker that follows it could be judged, so that it may be the link between the two, too", s.links[0].Follower)
 	}
 	return f

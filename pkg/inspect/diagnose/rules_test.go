@@ -8,7 +8,7 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
-// none is a rule's other side: nothing is wrong, so nothing is said.
+// TestWell is every rule's other side: nothing is wrong, so nothing is said.
 func TestWell(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]*Case{
@@ -22,6 +22,13 @@ func TestWell(t *testing.T) {
 		"in flight": seen(8, func(_ int, s *inspect.Snapshot) {
 			over(s, 0, 0, func(p *inspect.Partition) { behind(p, p.Replicas[1], 3) })
 		}),
+		// Two looks are too few to tell a stall from a fetch, or a slow link from a slow moment.
+		"just now": seen(8, func(sec int, s *inspect.Snapshot) {
+			if sec > 5 {
+				lagging(s, 0, 3, inspect.Offset(sec-5))
+			}
+		}),
+		"too few looks": seen(3, func(_ int, s *inspect.Snapshot) { lagging(s, 0, 3, 5) }),
 		// One look in which everybody stalls, as on a machine that is busy.
 		"a hiccup": seen(9, func(sec int, s *inspect.Snapshot) {
 			if sec == 5 {
@@ -57,14 +64,18 @@ func TestMissing(t *testing.T) {
 		s.Quorum = inspect.Unknown[inspect.Quorum]()
 		s.Brokers[1].LogDirs = inspect.Unknown[[]inspect.LogDir]()
 		s.Brokers[2].Reachable = inspect.Unknown[bool]()
+		s.Transactions, s.Brokers[0].Configs = inspect.Unknown[inspect.Transactions](), inspect.Unknown[[]inspect.Config]()
 		over(s, 0, 0, func(p *inspect.Partition) { p.MinInsyncReplicas = inspect.Unknown[int32]() })
 	}
 	for _, part := range []string{
-		"it takes a few looks", "broker 2 did not tell its log directories", "brokers were not asked", "min.insync.replicas is unknown", "none that can be asked",
+		"it takes a few looks", "broker 2 did not tell its log directories", "brokers were not asked", "they were not asked for", "broker 1 did not tell its settings", "min.insync.replicas is unknown", "none that can be asked",
 	} {
 		if got := missing(seen(1, bare)); !strings.Contains(got, part) {
 			t.Errorf("%q does not have %q", got, part)
 		}
+	}
+	if links := seen(3, nil).Links(); len(links) != 0 {
+		t.Errorf("judged by two looks: %+v", links)
 	}
 	idle := seen(8, func(_ int, s *inspect.Snapshot) { over(s, 0, 0, func(p *inspect.Partition) { write(p, 500) }) })
 	if got := missing(idle); !strings.Contains(got, "nothing was written") {
@@ -167,6 +178,28 @@ func TestDown(t *testing.T) {
 			failed(s, inspect.Failure{Phase: inspect.PhaseDial, Error: "connection refused"})
 			stands(s)
 		}, []string{"broker-silent 2: hw-frozen 2"}, "the process has ended", SeverityWarning},
+		{"silent in one look", func(sec int, s *inspect.Snapshot) {
+			if sec == 9 {
+				failed(s, inspect.Failure{Phase: inspect.PhaseRequest, TimedOut: true, Error: "no reply within 3s"})
+			}
+		}, nil, "", ""},
+		{"refused in one look", func(sec int, s *inspect.Snapshot) {
+			if sec == 9 {
+				failed(s, inspect.Failure{Phase: inspect.PhaseDial, Error: "connection refused"})
+			}
+		}, []string{"broker-silent 2"}, "the process has ended", SeverityWarning},
+		{"cannot be dialed", func(_ int, s *inspect.Snapshot) {
+			failed(s, inspect.Failure{Phase: inspect.PhaseDial, TimedOut: true, Error: "no reply within 3s"})
+			stands(s)
+		}, []string{"broker-silent 2: hw-frozen 2"}, "takes connections or not", SeverityWarning},
+		{"alive a moment ago", func(sec int, s *inspect.Snapshot) {
+			failed(s, inspect.Failure{Phase: inspect.PhaseRequest, TimedOut: true, Error: "no reply within 3s"})
+			over(s, 0, 2, func(p *inspect.Partition) {
+				if p.Index == 0 {
+					p.Offsets.HW = inspect.Known[inspect.Offset](1000)
+				}
+			})
+		}, []string{"broker-silent 2: hw-frozen 2"}, "replies to nothing", SeverityWarning},
 		{"out of reach from here alone", func(_ int, s *inspect.Snapshot) {
 			failed(s, inspect.Failure{Phase: inspect.PhaseDial, TimedOut: true, Error: "no route to host"})
 		}, []string{"broker-unreachable 2"}, "the broker works", SeverityWarning},
@@ -176,6 +209,10 @@ func TestDown(t *testing.T) {
 			}
 		}, nil, "", ""},
 		{"out, and nobody knows why", func(_ int, s *inspect.Snapshot) { drop(s, 3); lagging(s, 0, 3, 0) }, []string{"catching-up 3"}, "", SeverityInfo},
+		{"one copy left", func(_ int, s *inspect.Snapshot) {
+			over(s, 0, 0, func(p *inspect.Partition) { p.ISR, p.MinInsyncReplicas = p.ISR[:1], inspect.Known[int32](1) })
+			s.Asked &^= inspect.PartOffsets
+		}, []string{"replica-out 1", "replica-out 2", "replica-out 3"}, "", SeverityCritical},
 		{"under min ISR, and nobody knows why", func(_ int, s *inspect.Snapshot) {
 			over(s, 0, 0, func(p *inspect.Partition) { p.ISR = p.ISR[:1] })
 			s.Asked &^= inspect.PartOffsets
@@ -232,6 +269,16 @@ func TestController(t *testing.T) {
 				q.Epoch = inspect.Known(inspect.Epoch(sec / 2))
 			})
 		}, []string{"controller-moves"}},
+		{"it moves once", func(sec int, s *inspect.Snapshot) {
+			quorum(s, func(q *inspect.Quorum) { q.Epoch = inspect.Known(inspect.Epoch(sec / 5)) })
+		}, []string{"controller-moves"}},
+		{"an answer that was slow", func(sec int, s *inspect.Snapshot) {
+			if sec == 3 {
+				q, _ := s.Quorum.Get()
+				q.Voters[0].LastFetch = inspect.Known(s.TakenAt.Add(6 * second))
+				s.Quorum = inspect.Known(q)
+			}
+		}, nil},
 		{"another clock", func(_ int, s *inspect.Snapshot) {
 			q, _ := s.Quorum.Get()
 			q.Voters[0].LastFetch = inspect.Known(s.TakenAt.Add(-time.Hour))
@@ -240,7 +287,11 @@ func TestController(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			want(t, seen(8, tt.change).Diagnose(), tt.want...)
+			r := seen(8, tt.change).Diagnose()
+			want(t, r, tt.want...)
+			if r.Healthy() != (len(tt.want) == 0 || tt.name == "it moves once") {
+				t.Errorf("healthy %v", r.Healthy())
+			}
 		})
 	}
 }

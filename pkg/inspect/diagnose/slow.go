@@ -47,14 +47,14 @@ const maxSuspects = 12
 // account for all slow links are to blame.
 func blameFor(links []Link, slowMs int64) blame {
 	cells := make([]polish.Cell, len(links))
-	seen := map[inspect.BrokerID]bool{}
+	seen, leaders := map[inspect.BrokerID]bool{}, map[inspect.BrokerID]bool{}
 	for i, l := range links {
 		cells[i] = polish.Cell{Row: int32(l.Leader), Column: int32(l.Follower), Value: float64(l.LagMs)}
-		seen[l.Leader], seen[l.Follower] = true, true
+		seen[l.Leader], seen[l.Follower], leaders[l.Leader] = true, true, true
 	}
 	b := blame{background: max(0, int64(polish.Polish(cells).Overall))}
-	if b.background < slowMs || len(seen) < 3 {
-		b.background = 0 // two brokers tell nothing of the others
+	if b.background < slowMs || len(seen) < 3 || len(leaders) < 2 {
+		b.background = 0 // two brokers, or one leader, tell nothing of the others
 	}
 	slow := func(l Link) bool { return l.LagMs-b.background >= slowMs }
 	var suspects []suspect

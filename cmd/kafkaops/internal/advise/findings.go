@@ -41,6 +41,32 @@ func Findings(s *inspect.Snapshot, keep func(topic string, internal bool) bool) 
 	return out
 }
 
+// FetchFindings are what followers fetch with, where that is what limits them.
+func (c *Collector) FetchFindings() []diagnose.Finding {
+	h := c.fetchHistory()
+	var out []diagnose.Finding
+	for _, f := range []struct {
+		id     diagnose.ID
+		title  string
+		advice tuning.Advice
+	}{
+		{"too-few-fetchers", "followers are limited by num.replica.fetchers", tuning.AdviseFetchers(h)},
+		{"fetches-too-small", "followers are limited by replica.fetch.max.bytes", tuning.AdviseFetchBytes(h)},
+	} {
+		a := &f.advice
+		if a.Recommended == "" || a.Recommended == a.Current {
+			continue
+		}
+		out = append(out, diagnose.BuiltIn(diagnose.Finding{
+			ID: f.id, Severity: diagnose.SeverityWarning, Title: fmt.Sprintf("%s (%s): %s would let them take in more", f.title, a.Current, a.Recommended),
+			Explanation: a.Why, Remedy: "Raise it, one step at a time, and look again",
+			Evidence: []diagnose.Figure{{Name: "links", Value: float64(a.Evidence.N)}, {Name: "windowMs", Value: float64(a.Evidence.WindowMs)}},
+			Next:     append(slices.Clone(a.Apply), "kafkaops tune --for 5m"),
+		}))
+	}
+	return out
+}
+
 func addFinding(all []diagnose.Finding, f *tuning.Finding, topic string) []diagnose.Finding {
 	i := slices.IndexFunc(all, func(o diagnose.Finding) bool { return o.ID == diagnose.ID(f.ID) && o.Title == f.Title })
 	if i < 0 {

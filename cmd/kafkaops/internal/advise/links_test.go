@@ -74,6 +74,24 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestFetchFindings: what limits followers is told where something does.
+func TestFetchFindings(t *testing.T) {
+	t.Parallel()
+	slow, well := collect(), collect()
+	for i := range 40 {
+		n := inspect.Offset(i)
+		slow.Look(wide(i, 200*n, 100*n, 200*max(n-1, 0)))
+		well.Look(wide(i, 200*n, 200*n, 200*n))
+	}
+	if got := well.FetchFindings(); len(got) != 0 {
+		t.Errorf("nobody lags: %+v", got)
+	}
+	got := slow.FetchFindings()
+	if len(got) != 1 || got[0].ID != "too-few-fetchers" || !strings.Contains(got[0].Title, "(2): 4 would") || len(got[0].Next) < 2 {
+		t.Errorf("got %+v", got)
+	}
+}
+
 // TestLinksAway: a follower that was away has to catch up, and is no evidence until it has.
 func TestLinksAway(t *testing.T) {
 	t.Parallel()

@@ -84,6 +84,8 @@ type diagnoseRun struct {
 	until  time.Time
 	// snap is what the answer says of the cluster: who it is, and what was missing.
 	snap *inspect.Snapshot
+	// fetching is what package tuning makes of the same looks.
+	fetching *advise.Collector
 }
 
 func (o *diagnoseOptions) run(ctx context.Context, env Env, args []string) error {
@@ -101,7 +103,8 @@ func (o *diagnoseOptions) run(ctx context.Context, env Env, args []string) error
 	}
 	last := c.Last()
 	r.snap.ClusterID, r.snap.Controller, r.snap.TakenAt = last.ClusterID, last.Controller, last.TakenAt
-	report := c.Diagnose(advise.Findings(last, r.filter.keep)...)
+	others := append(advise.Findings(last, r.filter.keep), r.fetching.FetchFindings()...)
+	report := c.Diagnose(others...)
 	if err := render.Diagnosis(env.Terminal.Out, r.view, r.snap, &report); err != nil {
 		return err
 	}
@@ -136,6 +139,16 @@ func (r *diagnoseRun) check(args []string) (err error) {
 	return err
 }
 
+func (r *diagnoseRun) begin(interval time.Duration, looks int) *diagnose.Case {
+	r.fetching = advise.NewCollector(advise.Options{Interval: interval, Keep: r.filter.keep})
+	return diagnose.New(diagnose.Options{Interval: interval, Looks: looks, Keep: r.filter.keep})
+}
+
+func (r *diagnoseRun) look(c *diagnose.Case, s *inspect.Snapshot) {
+	c.Look(s)
+	r.fetching.Look(s)
+}
+
 // recorded looks at a stretch of a file.
 func (r *diagnoseRun) recorded(context.Context) (*diagnose.Case, error) {
 	rec, err := recording.Read(r.opts.from)
@@ -153,10 +166,10 @@ func (r *diagnoseRun) recorded(context.Context) (*diagnose.Case, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := diagnose.New(diagnose.Options{Interval: interval, Looks: int(r.opts.lasts/interval) + 2, Keep: r.filter.keep})
+	c := r.begin(interval, int(r.opts.lasts/interval)+2)
 	// One look may have been taken a little before its time.
 	err = rec.Looks(end.Add(-r.opts.lasts-interval/2), end, func(s *inspect.Snapshot) error {
-		c.Look(s)
+		r.look(c, s)
 		return nil
 	})
 	if err != nil {
@@ -203,7 +216,7 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 	}
 	t.tellWarnings(r.env)
 	n := int(o.lasts/o.interval) + 1
-	c := diagnose.New(diagnose.Options{Interval: o.interval, Looks: n})
+	c := r.begin(o.interval, n)
 	s := &session{
 		opts: options{timeout: o.timeout, interval: o.interval}, target: t, terminal: r.env.Terminal,
 		source: source.New(t.brokers, o.timeout, t.options()...),
@@ -215,6 +228,9 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 		q.Parts = diagnoseOften
 		if i == 0 || i == n-1 {
 			q.Parts |= diagnoseWhole
+		}
+		if i == n-1 {
+			q.Parts |= inspect.PartTransactions
 		}
 		begun := time.Now()
 		snap, err := s.ask(ctx, q, io.Discard)
@@ -228,7 +244,7 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 			}
 		}
 		carry.Carry(snap)
-		c.Look(snap)
+		r.look(c, snap)
 		if i == n-1 {
 			topics := inspect.Snapshot{Topics: snap.Topics}
 			r.filter.tellUnmatched(&topics, r.env.Terminal.Err)

@@ -92,6 +92,19 @@ func TestFetchFindings(t *testing.T) {
 	}
 }
 
+// TestLinksLater: what falls behind after the first five minutes shows in the next.
+func TestLinksLater(t *testing.T) {
+	t.Parallel()
+	c := collect()
+	for i := range 360 {
+		n := inspect.Offset(i)
+		c.Look(wide(i, 200*n, 200*n-100*max(n-320, 0), 200*n))
+	}
+	if h := c.fetchHistory(); h.Stretches != 2 || h.Lagging != 1 || h.Links[0].MostPerSecond == 0 {
+		t.Errorf("got %+v", h)
+	}
+}
+
 // TestLinksAway: a follower that was away has to catch up, and is no evidence until it has.
 func TestLinksAway(t *testing.T) {
 	t.Parallel()

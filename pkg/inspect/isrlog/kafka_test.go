@@ -153,7 +153,8 @@ func (p *provoking) moveAndDelete(t *testing.T) {
 
 // TestProvoked does to a cluster what can be done to an ISR, and finds each of it in
 // the metadata log, with its cause, and nothing else: by readings, by following all
-// the time and, of a real Kafka, in the directories of a broker and the controller.
+// the time and, of a real Kafka, in the directories of a broker and the controller. Looks
+// at the metadata beside that tell what they must, and invent nothing.
 func TestProvoked(t *testing.T) {
 	c := shared.Get(t)
 	p := &provoking{Cluster: c, log: NewLog(
@@ -164,6 +165,7 @@ func TestProvoked(t *testing.T) {
 		t.Fatal(err)
 	}
 	stop := p.follow(t)
+	looks, stopLooking := lookOn(t, c)
 
 	p.lagAndFencing(t)
 	p.step(t, "a stop", func() {
@@ -186,6 +188,8 @@ func TestProvoked(t *testing.T) {
 	p.moveAndDelete(t)
 	p.outage(t)
 	stop()
+	stopLooking()
+	looks.check(t, p.seen)
 
 	p.mu.Lock()
 	defer p.mu.Unlock()

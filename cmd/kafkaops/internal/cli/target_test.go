@@ -293,11 +293,15 @@ func TestControllerPrecedence(t *testing.T) {
 	p := withConfig(t, "current-context: prod\ncontexts:\n"+
 		"  prod: {bootstrap-server: '"+cluster.Bootstrap()+"', command-config: b.properties, controller: ['"+ctx+"'], controller-config: c.properties}\n"+
 		"  same: {bootstrap-server: '"+cluster.Bootstrap()+"', command-config: b.properties, controller: '"+ctx+"'}\n"+
-		"  none: {bootstrap-server: '"+cluster.Bootstrap()+"', command-config: b.properties, controller-config: nosuch}\n"+
+		"  none: {bootstrap-server: '"+cluster.Bootstrap()+"', command-config: b.properties, controller-config: c.properties}\n"+
+		"  gone: {bootstrap-server: '"+cluster.Bootstrap()+"', command-config: b.properties, controller-config: nosuch}\n"+
 		"  alone: {controller: '"+ctx+"', controller-config: c.properties}\n")
 	files := map[string]string{}
 	for _, name := range []string{"b", "c", "f", "e"} {
 		files[name] = p.write(t, name+".properties", login(name))
+	}
+	if r := p.run(t.Context(), "describe", "quorum", "--context", "gone"); r.code == exitOK || !strings.Contains(r.stderr, "nosuch: no such file") {
+		t.Errorf("a file that is named and not there: exit code %d, stderr %q", r.code, r.stderr)
 	}
 	all := map[int32]*fakekafka.Logins{1: flagLogins, 2: envLogins, 3: ctxLogins}
 	for _, tt := range []struct {
@@ -339,5 +343,5 @@ func TestControllerPrecedence(t *testing.T) {
 		}
 	}
 	p.run(t.Context(), "lag", "--context", "alone").want(t, exitUsage, "",
-		"kafkaops: context \"alone\" names no cluster: give it a bootstrap-server in "+p.config()+":6\nSee 'kafkaops lag --help'.\n")
+		"kafkaops: context \"alone\" names no cluster: give it a bootstrap-server in "+p.config()+":7\nSee 'kafkaops lag --help'.\n")
 }

@@ -271,7 +271,7 @@ func restartSteps(setting, value string) []string {
 	}
 	return []string{
 		"in each broker's properties file: " + setting + "=" + value,
-		"restart the brokers one by one, each when kafkaops check restart allows it",
+		"restart the brokers one by one, each when kafkaops check health finds the cluster ok",
 	}
 }
 

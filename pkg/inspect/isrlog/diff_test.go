@@ -290,3 +290,22 @@ func TestPoll(t *testing.T) {
 		t.Errorf("evidence %+v", evidence)
 	}
 }
+
+// TestPollEnds with its span, also where it follows.
+func TestPollEnds(t *testing.T) {
+	t.Parallel()
+	for _, span := range []Span{{}, {Until: time.Now()}, {Follow: true, Until: time.Now()}} {
+		n := 0
+		poll := &Poll{Every: time.Hour, Whole: true, Take: func(context.Context) (*inspect.Snapshot, error) {
+			n++
+			s := seen{leader: 1, isr: ids{1, 2, 3}}
+			return s.look(n, n), nil
+		}}
+		to := Listener{Event: func(inspect.IsrEvent) {}, Evidence: func(Evidence) {}, Note: func(string, bool) {}}
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // it must not hang
+		if err := poll.Read(ctx, span, to); err != nil || n != 1 {
+			t.Errorf("%+v: ended with %v after %d looks", span, err, n)
+		}
+		cancel()
+	}
+}

@@ -23,8 +23,8 @@ type Poll struct {
 	ended func()
 }
 
-// Read implements [Source]. Without Follow it ends with the span, and where that has
-// no end, after one look. What could not be looked at is a note, and the looks go on.
+// Read implements [Source]. It ends with the span, and where that has no end, without
+// Follow after one look. What could not be looked at is a note, and the looks go on.
 func (p *Poll) Read(ctx context.Context, span Span, to Listener) error {
 	if p.ended != nil {
 		defer p.ended()
@@ -58,7 +58,7 @@ func (p *Poll) Read(ctx context.Context, span Span, to Listener) error {
 			}
 			to.progress(evidence)
 		}
-		if !span.Follow && (span.Until.IsZero() || !began.Before(span.Until)) {
+		if over := !began.Before(span.Until); over && (!span.Follow || !span.Until.IsZero()) {
 			to.Evidence(evidence)
 			return nil
 		}

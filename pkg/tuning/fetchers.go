@@ -93,6 +93,18 @@ func (h *FetchHistory) judge(setting string, current int, limited []Link, needs 
 	return "", false
 }
 
+// begin is the advice on a setting as far as it is the same for each of what followers
+// fetch with. judged: nothing is to be changed, or nothing can be said, and it is whole.
+func (h *FetchHistory) begin(setting string, current int, limited []Link, needs string) (a Advice, judged bool) {
+	a = Advice{Setting: setting, Scope: Scope{Kind: ScopeCluster}, Current: count(current), Evidence: h.evidence(limited)}
+	why, settled := h.judge(setting, current, limited, needs)
+	a.Why = why
+	if settled {
+		a.Recommended = a.Current
+	}
+	return a, why != ""
+}
+
 func linksLag(n int) string {
 	if n == 1 {
 		return "1 link lags"
@@ -108,15 +120,8 @@ func linksLag(n int) string {
 func AdviseFetchers(h *FetchHistory) Advice {
 	const setting = "num.replica.fetchers"
 	limited, _ := h.limited()
-	a := Advice{
-		Setting: setting, Scope: Scope{Kind: ScopeCluster}, Current: count(h.Fetchers), Evidence: h.evidence(limited),
-	}
-	why, settled := h.judge(setting, h.Fetchers, limited, fmt.Sprintf("with %d partitions or more", manyPartitions))
-	if why != "" {
-		a.Why = why
-		if settled {
-			a.Recommended = a.Current
-		}
+	a, judged := h.begin(setting, h.Fetchers, limited, fmt.Sprintf("with %d partitions or more", manyPartitions))
+	if judged {
 		return a
 	}
 	// A broker takes no more than double, and no less than half, of what it has
@@ -140,15 +145,8 @@ func AdviseFetchers(h *FetchHistory) Advice {
 func AdviseFetchBytes(h *FetchHistory) Advice {
 	const setting = "replica.fetch.max.bytes"
 	_, limited := h.limited()
-	a := Advice{
-		Setting: setting, Scope: Scope{Kind: ScopeCluster}, Current: count(h.PartitionBytes), Evidence: h.evidence(limited),
-	}
-	why, settled := h.judge(setting, h.PartitionBytes, limited, fmt.Sprintf("with fewer than %d partitions", manyPartitions))
-	if why != "" {
-		a.Why = why
-		if settled {
-			a.Recommended = a.Current
-		}
+	a, judged := h.begin(setting, h.PartitionBytes, limited, fmt.Sprintf("with fewer than %d partitions", manyPartitions))
+	if judged {
 		return a
 	}
 	a.Recommended = count(2 * h.PartitionBytes)

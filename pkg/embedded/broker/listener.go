@@ -37,7 +37,7 @@ func (s *Server) accept() {
 func (s *Server) adopt(nc net.Conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended || !s.open {
+	if s.ended || !s.open.Load() {
 		reset(nc)
 		return
 	}

@@ -116,13 +116,9 @@ func (s *Server) step(in machine.Input) {
 // enables request processing only when the broker has caught up with the metadata, for
 // what it knows before is of another time, or nothing.
 func (s *Server) openOnceReady() {
-	if s.opened || !s.node.Ready() {
-		return
+	if !s.open.Load() && s.node.Ready() {
+		s.open.Store(true)
 	}
-	s.opened = true
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open = true
 }
 
 func (s *Server) carryOut() {

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/machine"
 	"github.com/kafkaops/kafkaops/pkg/embedded/vfs"
@@ -59,6 +60,8 @@ type Server struct {
 	gone, done chan struct{}
 	err        error          // why it has ended; read it once done is closed
 	wg         sync.WaitGroup // all goroutines but the owner
+	// open: the node has been ready. The owner sets it.
+	open atomic.Bool
 
 	mu          sync.Mutex
 	inbox       []event
@@ -66,14 +69,12 @@ type Server struct {
 	paused      bool
 	ended       bool
 	connections uint64
-	open        bool // the node has been ready
 	conns       map[*conn]struct{}
 	dialed      map[net.Conn]struct{}
 	wake        chan struct{}
 
 	// What follows is the owner's.
 	node    Node
-	opened  bool // as open
 	token   machine.Token
 	asked   map[machine.Token]*conn
 	out     map[route]*outgoing

@@ -28,12 +28,9 @@ const (
 
 // diagnoseOptions are the flags of diagnose.
 type diagnoseOptions struct {
-	targetOptions
-	viewOptions
-	timeout, interval, lasts time.Duration
-	from, until              string
-	topics                   []string
-	excludeInternal          bool
+	lookOptions
+	lasts       time.Duration
+	from, until string
 }
 
 func newDiagnoseCmd(env Env) *cobra.Command {
@@ -60,18 +57,12 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
   kafkaops diagnose --from day.rec --until 2026-11-29T03:14:00Z --for 2m`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
-	o.targetOptions.register(cmd, env)
-	o.viewOptions.register(cmd)
+	o.register(cmd, env, time.Second)
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "", "a `file` of kafkaops record")
 	f.StringVar(&o.until, "until", "", "with --from: where to end, a duration back from now (such as 90m, 24h, 7d) or an RFC 3339 time (default: the end of the file)")
 	f.DurationVar(&o.lasts, "for", 10*time.Second, "look for this `duration`; of a recording, so much of its end. 0: one look")
-	f.DurationVar(&o.interval, "interval", time.Second, "time between looks")
-	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one look; one request gets a third of it")
-	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
-	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	_ = cmd.MarkFlagFilename("from")
-	o.completeTopics(cmd, env, &o.topics)
 	return cmd
 }
 
@@ -113,14 +104,7 @@ func (o *diagnoseOptions) run(ctx context.Context, env Env, args []string) error
 
 func (r *diagnoseRun) check(args []string) (err error) {
 	o := r.opts
-	if r.view, err = o.view(r.env.Terminal); err != nil {
-		return err
-	}
-	r.view.Width = r.env.Terminal.Width
-	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
-		return err
-	}
-	if r.filter, err = newTopicFilter(append(args, o.topics...), o.excludeInternal); err != nil {
+	if r.view, r.filter, err = o.shown(r.env, args); err != nil {
 		return err
 	}
 	switch {

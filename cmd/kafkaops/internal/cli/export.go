@@ -133,7 +133,7 @@ func (o *exportOptions) details() []detailFlag {
 const minCollectInterval = time.Second
 
 func (o *exportOptions) check() error {
-	if err := o.checkTimeout(); err != nil {
+	if err := checkTimeout(o.timeout); err != nil {
 		return err
 	}
 	switch {

@@ -235,7 +235,7 @@ func (r *isrReading) check(args []string) (err error) {
 		return err
 	}
 	r.view.Width, r.view.Stream = r.env.Terminal.Width, o.follow
-	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
+	if err := checkTimeout(o.timeout); err != nil {
 		return err
 	}
 	if r.filter, err = newTopicFilter(append(args, o.topics...), o.excludeInternal); err != nil {

@@ -96,7 +96,7 @@ func (o *options) open(env Env) (*session, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := o.checkTimeout(); err != nil {
+	if err := checkTimeout(o.timeout); err != nil {
 		return nil, err
 	}
 	if o.interval < minInterval {
@@ -114,12 +114,12 @@ func (o *options) open(env Env) (*session, error) {
 	}, nil
 }
 
-func (o *options) checkTimeout() error {
+func checkTimeout(timeout time.Duration) error {
 	switch {
-	case o.timeout < minTimeout:
-		return usagef("--timeout %s is too short: the least is %s", o.timeout, minTimeout)
-	case o.timeout > maxTimeout:
-		return usagef("--timeout %s is too long: the most is %s", o.timeout, maxTimeout)
+	case timeout < minTimeout:
+		return usagef("--timeout %s is too short: the least is %s", timeout, minTimeout)
+	case timeout > maxTimeout:
+		return usagef("--timeout %s is too long: the most is %s", timeout, maxTimeout)
 	}
 	return nil
 }

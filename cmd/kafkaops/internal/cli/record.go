@@ -31,11 +31,8 @@ const (
 
 // recordOptions are the flags of record.
 type recordOptions struct {
-	targetOptions
-	viewOptions
-	timeout, interval, lasts time.Duration
-	topics                   []string
-	excludeInternal          bool
+	lookOptions
+	lasts time.Duration
 }
 
 func newRecordCmd(env Env) *cobra.Command {
@@ -60,15 +57,9 @@ where none is named.`,
   kafkaops record orders.rec 'orders-*' --interval 1s --for 8h -b kafka-1:9092`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
-	o.targetOptions.register(cmd, env)
-	o.viewOptions.register(cmd)
+	o.register(cmd, env, defaultInterval)
 	f := cmd.Flags()
 	f.DurationVar(&o.lasts, "for", 0, "end after this `duration`, such as 90m or 24h; 0 until interrupted")
-	f.DurationVar(&o.interval, "interval", defaultInterval, "time between looks")
-	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one look; one request gets a third of it")
-	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
-	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
-	o.completeTopics(cmd, env, &o.topics)
 	return cmd
 }
 
@@ -147,17 +138,10 @@ func (r *recordRun) open(args []string) (err error) {
 	case o.interval < minInterval:
 		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	}
-	if r.view, err = o.view(r.env.Terminal); err != nil {
+	if r.view, r.filter, err = o.shown(r.env, args[min(1, len(args)):]); err != nil {
 		return err
 	}
-	r.view.Width = r.env.Terminal.Width
 	r.notes.out, r.notes.hold = r.env.Terminal.Err, r.view.Terminal
-	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
-		return err
-	}
-	if r.filter, err = newTopicFilter(append(args[min(1, len(args)):], o.topics...), o.excludeInternal); err != nil {
-		return err
-	}
 	if r.target, err = o.resolve(r.env); err != nil {
 		return err
 	}

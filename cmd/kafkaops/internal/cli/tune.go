@@ -21,18 +21,15 @@ import (
 
 // tuneOptions are the flags of tune.
 type tuneOptions struct {
-	targetOptions
-	viewOptions
+	lookOptions
 	changeOptions
-	timeout, interval, lasts time.Duration
-	from, since, until       string
-	apply                    bool
-	undoOf, canary           string
-	goal                     string
-	topics                   []string
-	excludeInternal          bool
-	removals                 float64
-	stall, refused           time.Duration
+	lasts              time.Duration
+	from, since, until string
+	apply              bool
+	undoOf, canary     string
+	goal               string
+	removals           float64
+	stall, refused     time.Duration
 	// forGiven and the others: they were on the command line.
 	forGiven, removalsGiven, stallGiven, refusedGiven, undoGiven, canaryGiven bool
 }
@@ -76,21 +73,16 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 			return o.run(cmd.Context(), env, args)
 		},
 	}
-	o.targetOptions.register(cmd, env)
-	o.viewOptions.register(cmd)
+	o.lookOptions.register(cmd, env, time.Second)
 	f := cmd.Flags()
 	f.StringVar(&o.from, "from", "", "a `file` of kafkaops record")
 	f.StringVar(&o.since, "since", "", "only what --from has since a duration back from now (such as 90m, 24h, 7d), or an RFC 3339 time")
 	f.StringVar(&o.until, "until", "", "the same, for the end")
 	f.DurationVar(&o.lasts, "for", time.Minute, "without --from: look for this `duration`")
-	f.DurationVar(&o.interval, "interval", time.Second, "time between looks")
-	f.DurationVar(&o.timeout, "timeout", defaultTimeout, "bounds one look; one request gets a third of it")
 	f.StringVar(&o.goal, "goal", string(tuning.GoalBalanced), "what the cluster is for: "+goalWords())
 	f.Float64Var(&o.removals, "max-removals", 0, "in how many episodes a `week` replicas may leave an ISR that would come back by themselves (default: the goal's)")
 	f.DurationVar(&o.stall, "max-stall", 0, "for how long a write with acks=all may wait for a follower that is stuck (default: the goal's)")
 	f.DurationVar(&o.refused, "max-refused", 0, "for how long a week writes with acks=all may be refused (default: the goal's)")
-	f.StringArrayVar(&o.topics, "topic", nil, "a topic, as an argument is")
-	f.BoolVar(&o.excludeInternal, "exclude-internal", false, "leave Kafka's internal topics out")
 	f.BoolVar(&o.apply, "apply", false, "change what can be changed while brokers run, after the plan was shown and confirmed")
 	f.StringVar(&o.undoOf, "undo", "", "take back what the undo `file` of an --apply says, and advise nothing")
 	f.StringVar(&o.canary, "canary", "", "write to this `topic`, to measure what acks=all costs: 220 records of 100 bytes with acks=1 and as many with acks=all, in 5 s")
@@ -102,7 +94,6 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 		goals = append(goals, string(g))
 	}
 	complete(cmd, "goal", goals...)
-	o.completeTopics(cmd, env, &o.topics)
 	return cmd
 }
 
@@ -172,14 +163,7 @@ func (o *tuneOptions) run(ctx context.Context, env Env, args []string) error {
 
 func (r *tuneRun) check(args []string) (err error) {
 	o := r.opts
-	if r.view, err = o.view(r.env.Terminal); err != nil {
-		return err
-	}
-	r.view.Width = r.env.Terminal.Width
-	if err := (&options{timeout: o.timeout}).checkTimeout(); err != nil {
-		return err
-	}
-	if r.filter, err = newTopicFilter(append(args, o.topics...), o.excludeInternal); err != nil {
+	if r.view, r.filter, err = o.shown(r.env, args); err != nil {
 		return err
 	}
 	switch {

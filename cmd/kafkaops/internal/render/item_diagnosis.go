@@ -17,6 +17,16 @@ type DiagnosisDocument struct {
 
 // DiagnosisItem is a cause, with what it rests on and what to do.
 type DiagnosisItem struct {
+	SymptomItem
+	Remedy string `json:"remedy"`
+	// Next are commands to type, those that show more first.
+	Next []string `json:"next"`
+	// Symptoms are what it accounts for.
+	Symptoms []SymptomItem `json:"symptoms"`
+}
+
+// SymptomItem is a finding that another one accounts for, and what there is to say of any.
+type SymptomItem struct {
 	// ID names the kind of finding, such as slow-follower.
 	ID string `json:"id"`
 	// Severity is info, warning or critical.
@@ -30,22 +40,6 @@ type DiagnosisItem struct {
 	// Evidence are figures whose unit ends their names, as in lagMs; counts have none.
 	Evidence    map[string]float64 `json:"evidence"`
 	Explanation string             `json:"explanation"`
-	Remedy      string             `json:"remedy"`
-	// Next are commands to type, those that show more first.
-	Next []string `json:"next"`
-	// Symptoms are what it accounts for, in the same form, without symptoms of their own.
-	Symptoms []SymptomItem `json:"symptoms"`
-}
-
-// SymptomItem is a finding that another one accounts for.
-type SymptomItem struct {
-	ID          string                        `json:"id"`
-	Severity    string                        `json:"severity"`
-	Title       string                        `json:"title"`
-	Broker      inspect.Opt[inspect.BrokerID] `json:"broker"`
-	Topics      []string                      `json:"topics"`
-	Evidence    map[string]float64            `json:"evidence"`
-	Explanation string                        `json:"explanation"`
 }
 
 // CheckItem is something that was looked for.
@@ -60,20 +54,19 @@ func DiagnosisItems(all []diagnose.Finding) []DiagnosisItem {
 	items := make([]DiagnosisItem, len(all))
 	for i := range all {
 		f := &all[i]
-		items[i] = DiagnosisItem{
-			ID: string(f.ID), Severity: string(f.Severity), Title: f.Title, Broker: f.Broker, Topics: list(f.Topics),
-			Evidence: findingFigures(f.Evidence), Explanation: f.Explanation, Remedy: f.Remedy, Next: list(f.Next),
-			Symptoms: []SymptomItem{},
-		}
+		items[i] = DiagnosisItem{SymptomItem: newSymptomItem(f), Remedy: f.Remedy, Next: list(f.Next), Symptoms: []SymptomItem{}}
 		for j := range f.Symptoms {
-			s := &f.Symptoms[j]
-			items[i].Symptoms = append(items[i].Symptoms, SymptomItem{
-				ID: string(s.ID), Severity: string(s.Severity), Title: s.Title, Broker: s.Broker, Topics: list(s.Topics),
-				Evidence: findingFigures(s.Evidence), Explanation: s.Explanation,
-			})
+			items[i].Symptoms = append(items[i].Symptoms, newSymptomItem(&f.Symptoms[j]))
 		}
 	}
 	return items
+}
+
+func newSymptomItem(f *diagnose.Finding) SymptomItem {
+	return SymptomItem{
+		ID: string(f.ID), Severity: string(f.Severity), Title: f.Title, Broker: f.Broker, Topics: list(f.Topics),
+		Evidence: findingFigures(f.Evidence), Explanation: f.Explanation,
+	}
 }
 
 // CheckItems are those of a report.

@@ -134,6 +134,11 @@ type Broker struct {
 	// RoundTrip is how long the shortest of its answers took in this pass; unknown where
 	// none came.
 	RoundTrip Opt[time.Duration]
+	// LeaderLEOsAt is when it told the log end offsets of what it leads, FollowerLEOsAt
+	// those of what it follows; known with [PartOffsets] where it told them. One that
+	// stood still for a while tells late, and holds up who is asked after it: neither is
+	// the time at which the pass began.
+	LeaderLEOsAt, FollowerLEOsAt Opt[time.Time]
 	// VersionRange is inferred from the APIs the broker offers, such as "4.4" or
 	// "4.0 to 4.1"; known with [PartLogDirs].
 	VersionRange Opt[string]

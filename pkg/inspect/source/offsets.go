@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/IBM/sarama"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -109,7 +110,7 @@ func (r *reader) broken(err error) {
 
 // readLeadersFirst reads L0.
 func (r *reader) readLeadersFirst(ctx context.Context) error {
-	return r.debug(ctx, leaders, r.work.leads, func(p *inspect.Partition, code int16) {
+	return r.debug(ctx, leaders, r.work.leads, &r.broker.LeaderLEOsAt, func(p *inspect.Partition, code int16) {
 		p.Offsets.Error = codeName(code)
 	}, func(p *inspect.Partition, at inspect.Offset) {
 		p.Offsets.LEOBefore = inspect.Known(at)
@@ -119,17 +120,17 @@ func (r *reader) readLeadersFirst(ctx context.Context) error {
 // readFollowers reads f.
 func (r *reader) readFollowers(ctx context.Context) error {
 	next := 0
-	return r.debug(ctx, followers, r.work.follows, func(p *inspect.Partition, code int16) {
+	return r.debug(ctx, followers, r.work.follows, &r.broker.FollowerLEOsAt, func(p *inspect.Partition, code int16) {
 		r.work.answerFor(p, &next).Error = codeName(code)
 	}, func(p *inspect.Partition, at inspect.Offset) {
 		r.work.answerFor(p, &next).LEO = inspect.Known(at)
 	})
 }
 
-// debug asks with replica id −2 and tallies the answers. A service that closes
-// the connection on it is asked for the rest over a new one.
+// debug asks with replica id −2, notes when log end offsets came, and tallies the
+// answers. A service that closes the connection on it is asked for the rest over a new one.
 func (r *reader) debug(
-	ctx context.Context, who role, parts []*inspect.Partition,
+	ctx context.Context, who role, parts []*inspect.Partition, at *inspect.Opt[time.Time],
 	refused func(*inspect.Partition, int16), set func(*inspect.Partition, inspect.Offset),
 ) error {
 	if r.noDebug {
@@ -139,10 +140,15 @@ func (r *reader) debug(
 	err := r.list(ctx, debugging, latest, false, parts, func(p *inspect.Partition, code int16) {
 		refused(p, code)
 		codes.add(code, name(p))
-	}, func(p *inspect.Partition, at inspect.Offset) {
-		set(p, at)
+	}, func(p *inspect.Partition, leo inspect.Offset) {
+		set(p, leo)
 		answered++
 	})
+	if answered > 0 {
+		// By TakenAt's clock, also where the machine's was set meanwhile.
+		begun := r.offsets.pass.snap.TakenAt
+		*at = inspect.Known(begun.Add(time.Since(begun)))
+	}
 	r.offsets.tally(who, answered, r.refusals(codes))
 	var ce *connect.Error
 	if !errors.As(err, &ce) || !ce.Closed() {

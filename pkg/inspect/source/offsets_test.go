@@ -135,6 +135,11 @@ func TestLateFollower(t *testing.T) {
 	if !l.UncommittedMax.IsKnown() {
 		t.Error("the leader answered in time and has no upper bound for its own")
 	}
+	told := s.Broker(1).LeaderLEOsAt.Or(s.TakenAt.Add(time.Hour))
+	toldLate := s.Broker(2).FollowerLEOsAt.Or(s.TakenAt)
+	if told.Before(s.TakenAt) || toldLate.Sub(told) < 1500*time.Millisecond || s.Broker(1).FollowerLEOsAt.IsKnown() || s.Broker(2).LeaderLEOsAt.IsKnown() {
+		t.Errorf("the leader told its log's end %s after the pass began, the follower %s after it", told.Sub(s.TakenAt), toldLate.Sub(s.TakenAt))
+	}
 }
 
 // TestServiceWithoutReplicaReads: HW, LSO and log start are shown, LEO is not

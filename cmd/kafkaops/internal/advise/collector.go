@@ -101,6 +101,7 @@ func (c *Collector) Look(s *inspect.Snapshot) {
 	c.last = at
 	c.looks++
 	c.seen.look(s, at)
+	times := timesOf(s)
 	whole := c.looks == 1 || s.Asked.Has(inspect.PartConfigs)
 	if whole {
 		c.takeSettings(s)
@@ -119,7 +120,7 @@ func (c *Collector) Look(s *inspect.Snapshot) {
 			mine.take(t)
 		}
 		for j := range t.Partitions {
-			c.lookAt(mine, &t.Partitions[j], at)
+			c.lookAt(mine, &t.Partitions[j], at, times)
 		}
 	}
 	c.links.endLook(dt)
@@ -135,7 +136,28 @@ func (t *topic) take(in *inspect.Topic) {
 	}
 }
 
-func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
+// answered is when a broker told the log end offsets of what it leads, and of what it
+// follows, ms; 0 where it did not, or the look does not say.
+type answered struct{ leaderMs, followerMs int64 }
+
+func timesOf(s *inspect.Snapshot) map[inspect.BrokerID]answered {
+	out := make(map[inspect.BrokerID]answered, len(s.Brokers))
+	for i := range s.Brokers {
+		b := &s.Brokers[i]
+		out[b.ID] = answered{ms(b.LeaderLEOsAt), ms(b.FollowerLEOsAt)}
+	}
+	return out
+}
+
+func ms(t inspect.Opt[time.Time]) int64 {
+	at, ok := t.Get()
+	if !ok {
+		return 0
+	}
+	return at.UnixMilli()
+}
+
+func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64, times map[inspect.BrokerID]answered) {
 	for int(in.Index) >= len(t.partitions) {
 		t.partitions = append(t.partitions, partition{})
 	}
@@ -147,8 +169,11 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
 	if in.Offsets == nil {
 		return
 	}
+	// One that stands still holds up who is asked after it: a look is not of the moment at
+	// which it began.
+	ledAt := cmp.Or(times[in.Leader].leaderMs, at)
 	look := tuning.Look{
-		AtMs: at, Leader: int32(in.Leader), LeaderEpoch: tuning.Unknown,
+		AtMs: ledAt, Leader: int32(in.Leader), LeaderEpoch: tuning.Unknown,
 		LEO: int64(in.Offsets.LEOBefore.Or(tuning.Unknown)), HW: int64(in.Offsets.HW.Or(tuning.Unknown)),
 	}
 	if epoch, ok := in.LeaderEpoch.Get(); ok {
@@ -159,7 +184,7 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
 	for i := range in.Offsets.Followers {
 		f := &in.Offsets.Followers[i]
 		look.Followers = append(look.Followers, tuning.FollowerLook{
-			Broker: int32(f.Broker), LEO: int64(f.LEO.Or(tuning.Unknown)), InISR: slices.Contains(in.ISR, f.Broker),
+			Broker: int32(f.Broker), LEO: int64(f.LEO.Or(tuning.Unknown)), AtMs: times[f.Broker].followerMs, InISR: slices.Contains(in.ISR, f.Broker),
 		})
 	}
 	if p.track == nil {
@@ -167,7 +192,7 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
 	}
 	p.track.Add(&look)
 	c.weighAcks(t, p, in, at)
-	c.follow(&p.pace, in, at)
+	c.follow(&p.pace, in, ledAt)
 }
 
 // weighAcks counts for how long the ISR was below its minimum, and what proves weak acks.

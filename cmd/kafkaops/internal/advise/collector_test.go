@@ -104,6 +104,38 @@ func TestHistoryByEvents(t *testing.T) {
 	}
 }
 
+// TestWhenAnswered: a lag lasts until the broker's answer, however long ago the look that
+// brought it began. The follower is behind in four looks.
+func TestWhenAnswered(t *testing.T) {
+	t.Parallel()
+	longest := func(leader, follower time.Duration) int64 {
+		c := NewCollector(Options{Interval: time.Second})
+		for at := range 30 {
+			s := look(at, inspect.Offset(10*at), 1, 2, 3)
+			s.Brokers = append(s.Brokers, inspect.Broker{ID: 2, FollowerLEOsAt: inspect.Known(s.TakenAt)}, inspect.Broker{ID: 3})
+			s.Brokers[0].LeaderLEOsAt = inspect.Known(s.TakenAt)
+			if at >= 10 && at < 14 {
+				s.Topics[0].Partitions[0].Offsets.Followers[0].LEO = inspect.Known(inspect.Offset(95))
+			} else if at == 14 {
+				s.Brokers[0].LeaderLEOsAt = inspect.Known(s.TakenAt.Add(leader))
+				s.Brokers[1].FollowerLEOsAt = inspect.Known(s.TakenAt.Add(follower))
+			}
+			c.Look(s)
+		}
+		return c.replay.Result().LongestMs
+	}
+	atOnce := longest(0, 0)
+	if d := longest(0, 900*time.Millisecond) - atOnce; d != 450 { // half of what is not known
+		t.Errorf("a follower's answer that comes 900 ms late makes the lag %d ms longer", d)
+	}
+	if d := longest(900*time.Millisecond, 900*time.Millisecond) - atOnce; d != 450 {
+		t.Errorf("answers that come 900 ms late make the lag %d ms longer", d)
+	}
+	if d := longest(900*time.Millisecond, 0) - atOnce; d != 450 { // it was asked after its leader
+		t.Errorf("a leader's answer that comes 900 ms late makes the lag %d ms longer", d)
+	}
+}
+
 // TestAcks: what comes while an ISR is certainly below its minimum proves weak acks; what
 // comes as it falls below does not, nor what was not looked at.
 func TestAcks(t *testing.T) {

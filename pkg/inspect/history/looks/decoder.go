@@ -179,7 +179,19 @@ func (d *Decoder) applyColumns(in *look) error {
 			return err
 		}
 	}
+	d.setTimes()
 	return nil
+}
+
+// setTimes moves the brokers' times on with the look's: they are told from where it began,
+// and may stand as they were.
+func (d *Decoder) setTimes() {
+	t := &d.tables.brokers
+	at := 0
+	for row, width := range t.widths {
+		d.setBroker(row, t.cells[at:at+width])
+		at += width
+	}
 }
 
 func (d *Decoder) setPartition(row int, cells []cell) {
@@ -188,7 +200,9 @@ func (d *Decoder) setPartition(row int, cells []cell) {
 	}
 }
 
-func (d *Decoder) setBroker(row int, cells []cell) { setBroker(&d.snap.Brokers[row], cells) }
+func (d *Decoder) setBroker(row int, cells []cell) {
+	setBroker(&d.snap.Brokers[row], d.snap.TakenAt, cells)
+}
 
 func (d *Decoder) setQuorum(row int, cells []cell) {
 	q, _ := d.snap.Quorum.Get()

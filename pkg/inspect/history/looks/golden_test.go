@@ -38,6 +38,7 @@ func story() []*inspect.Snapshot {
 		Transactions: has(inspect.Transactions{Complete: true}),
 		Brokers: []inspect.Broker{{
 			ID: 1, Host: "10.0.0.1", Port: 9092, Rack: has("r1"), Fenced: has(false), Reachable: has(true), RoundTrip: has(350 * time.Microsecond),
+			LeaderLEOsAt: has(at.Add(4 * time.Millisecond)), FollowerLEOsAt: has(at.Add(904 * time.Millisecond)),
 			VersionRange: has("4.4"), LogDirs: has([]inspect.LogDir{{Path: "/d", UsableBytes: has(int64(5)), ReplicasBytes: has(int64(3))}}),
 			Features: has(inspect.BrokerFeatures{Levels: map[string]int16{"metadata.version": 29}}),
 			Configs:  has([]inspect.Config{{Name: "num.replica.fetchers", Value: has("1"), Source: inspect.SourceDefault}}),
@@ -58,6 +59,7 @@ func story() []*inspect.Snapshot {
 	second.TakenAt = at.Add(2 * time.Second)
 	second.Failures = nil
 	second.Brokers[0].RoundTrip = inspect.Unknown[time.Duration]()
+	second.Brokers[0].LeaderLEOsAt = has(at.Add(2*time.Second + 4*time.Millisecond))
 	o := second.Topics[0].Partitions[0].Offsets
 	o.LEOBefore, o.HW = has(inspect.Offset(1100)), inspect.Unknown[inspect.Offset]()
 	o.Followers[0] = inspect.FollowerOffset{Broker: 2, LEO: has(inspect.Offset(1050)), Late: true}
@@ -80,12 +82,27 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	in, err := os.ReadFile(golden)
+	read(t, golden, story())
+}
+
+// TestBeforeTimes: files from before looks had the times of the brokers' answers.
+func TestBeforeTimes(t *testing.T) {
+	t.Parallel()
+	want := story()
+	for _, s := range want {
+		s.Brokers[0].LeaderLEOsAt, s.Brokers[0].FollowerLEOsAt = inspect.Unknown[time.Time](), inspect.Unknown[time.Time]()
+	}
+	read(t, filepath.Join("testdata", "before-times.looks"), want)
+}
+
+func read(t *testing.T, file string, want []*inspect.Snapshot) {
+	t.Helper()
+	in, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var dec Decoder
-	for i, want := range story() {
+	for i, want := range want {
 		size, n := binary.Uvarint(in)
 		got, err := dec.Apply(in[n : n+int(size)])
 		in = in[n+int(size):]

@@ -78,20 +78,39 @@ func setPartition(o *inspect.Offsets, row []cell) {
 	}
 }
 
-// A broker's: its round trip in µs.
+// A broker's: its round trip in µs, and when it told log end offsets, in ms since the
+// look began. Files from before these times have the round trip alone; in them the times
+// are unknown.
 func brokerRows(s *inspect.Snapshot, g *grid) {
 	for i := range s.Brokers {
-		d, ok := s.Brokers[i].RoundTrip.Get()
-		g.cells = append(g.cells, cell{d.Microseconds(), ok})
-		g.endRow(1)
+		b := &s.Brokers[i]
+		d, ok := b.RoundTrip.Get()
+		g.cells = append(g.cells, cell{d.Microseconds(), ok}, since(s.TakenAt, b.LeaderLEOsAt), since(s.TakenAt, b.FollowerLEOsAt))
+		g.endRow(3)
 	}
 }
 
-func setBroker(b *inspect.Broker, row []cell) {
+func setBroker(b *inspect.Broker, takenAt time.Time, row []cell) {
 	b.RoundTrip = inspect.Unknown[time.Duration]()
 	if row[0].known {
 		b.RoundTrip = inspect.Known(time.Duration(row[0].n) * time.Microsecond)
 	}
+	b.LeaderLEOsAt, b.FollowerLEOsAt = row[1].after(takenAt), row[2].after(takenAt)
+}
+
+func since(begun time.Time, t inspect.Opt[time.Time]) cell {
+	at, ok := t.Get()
+	if !ok {
+		return cell{}
+	}
+	return cell{at.Sub(begun).Milliseconds(), true}
+}
+
+func (c cell) after(begun time.Time) inspect.Opt[time.Time] {
+	if !c.known {
+		return inspect.Unknown[time.Time]()
+	}
+	return inspect.Known(begun.Add(time.Duration(c.n) * time.Millisecond))
 }
 
 // The quorum's: a row for the HW, then one for each voter and observer.

@@ -74,6 +74,7 @@ func eachOfBroker(b inspect.Broker, take func(thing, any)) {
 	dirs, configs, features := b.LogDirs, b.Configs, b.Features
 	b.LogDirs, b.Configs, b.Features = inspect.Unknown[[]inspect.LogDir](), inspect.Unknown[[]inspect.Config](), inspect.Unknown[inspect.BrokerFeatures]()
 	b.RoundTrip = inspect.Unknown[time.Duration]()
+	b.LeaderLEOsAt, b.FollowerLEOsAt = inspect.Unknown[time.Time](), inspect.Unknown[time.Time]()
 	id := int32(b.ID)
 	take(thing{kind: kindBroker, index: id}, &b)
 	if dirs.IsKnown() {

@@ -130,7 +130,10 @@ func (c *cluster) look(at time.Duration) *inspect.Snapshot {
 		s.Asked |= inspect.PartConfigs
 	}
 	for i := range s.Brokers {
-		s.Brokers[i].RoundTrip = inspect.Known(time.Duration(300+c.rng.IntN(200)) * time.Microsecond)
+		b := &s.Brokers[i]
+		b.RoundTrip = inspect.Known(time.Duration(300+c.rng.IntN(200)) * time.Microsecond)
+		told := s.TakenAt.Add(time.Duration(2+c.rng.IntN(3)) * time.Millisecond)
+		b.LeaderLEOsAt, b.FollowerLEOsAt = inspect.Known(told), inspect.Known(told.Add(time.Duration(1+c.rng.IntN(3))*time.Millisecond))
 		if st := c.stalls[s.Brokers[i].ID]; st != nil && at > st.to {
 			*st = *c.nextStall(at)
 		}

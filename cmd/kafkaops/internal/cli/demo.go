@@ -32,7 +32,7 @@ type scenario struct {
 const demoName = "demo"
 
 func scenarios() []scenario {
-	return []scenario{slowDiskScenario(), writePathScenario(), rollingRestartScenario(), splitBrainScenario(), flappingScenario(), tuningScenario()}
+	return []scenario{slowDiskScenario(), slowAcksScenario(), writePathScenario(), rollingRestartScenario(), splitBrainScenario(), flappingScenario(), tuningScenario()}
 }
 
 func newDemoCmd(env Env) *cobra.Command {

@@ -12,7 +12,7 @@ import (
 
 func flappingScenario() scenario {
 	return scenario{
-		name: "flapping", short: "a session timeout that is too short: a healthy broker is fenced again and again",
+		name: "flapping", short: "leaders that keep moving: a session timeout that is too short fences a healthy broker again and again",
 		settings: map[string]string{sessionTimeout: "800", "broker.heartbeat.interval.ms": "400"},
 		tell:     tellFlapping,
 	}
@@ -84,8 +84,10 @@ func (d *demo) countFlaps(ctx context.Context) (f flaps, err error) {
 		return f, err
 	}
 	if f.fenced > 0 {
-		d.say("That is one look, and what it shows depends on the moment. What shows it for certain is looking often:",
-			"kafkaops describe brokers --watch, or kafkaops export, whose counters of ISR changes stay when a broker is back.", "")
+		if err := d.nameFlapping(ctx); err != nil {
+			return f, err
+		}
+		d.say("kafkaops export counts it as well: its counters of ISR changes stay when a broker is back.", "")
 	}
 	if err := d.kafkaops(ctx, "cluster heal"); err != nil {
 		return f, err
@@ -98,6 +100,13 @@ func (d *demo) countFlaps(ctx context.Context) (f flaps, err error) {
 	}
 	d.say("")
 	return f, err
+}
+
+// nameFlapping lets diagnose name it. A look may meet the broker while it is fenced, which is
+// told beside it.
+func (d *demo) nameFlapping(ctx context.Context) error {
+	d.say("That is one moment. The history of the ISRs has them all, and what they have in common:", "")
+	return d.kafkaops(ctx, "diagnose --for 2s --interval 500ms", exitUnhealthy)
 }
 
 // watchFlaps looks again and again who is there and who leads.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/kafkaops/kafkaops/internal/load"
@@ -13,10 +14,13 @@ import (
 func slowDiskScenario() scenario {
 	return scenario{
 		name: "slow-disk", short: "a follower's disk slows: what shows it before the replica leaves the ISR",
-		settings: map[string]string{"replica.lag.time.max.ms": "6000"},
+		settings: map[string]string{lagTime: strconv.FormatInt(slowDiskLagTime.Milliseconds(), 10)},
 		tell:     tellSlowDisk,
 	}
 }
+
+// slowDiskLagTime is how long a follower may lag in this story.
+const slowDiskLagTime = 6 * time.Second
 
 // slowBroker is the one whose disk slows.
 const slowBroker inspect.BrokerID = 3
@@ -71,6 +75,9 @@ func tellSlowDisk(ctx context.Context, d *demo) error {
 		return err
 	}
 	left := time.Since(begun)
+	if left-seen < slowDiskLagTime/2 {
+		return errStory("LEO-HW told of it only %s before the replica left the ISR", shortly(left-seen))
+	}
 	d.say(fmt.Sprintf("LEO-HW told of it %s after the disk slowed. After %s the replica left the ISR, %s later:", shortly(seen), shortly(left), shortly(left-seen)),
 		"only now do the ISR, and all that looks at it alone, show anything.", "")
 	if err := d.kafkaops(ctx, "describe"); err != nil {

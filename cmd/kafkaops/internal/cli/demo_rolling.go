@@ -29,7 +29,7 @@ func tellRollingRestart(ctx context.Context, d *demo) error {
 	if err != nil {
 		return err
 	}
-	if err := d.settle(ctx, "the workload runs", rate/2, safe); err != nil {
+	if err := d.settle(ctx, rate/2, safe); err != nil {
 		return err
 	}
 	d.say(fmt.Sprintf("The workload: %d records a second with acks=all; each takes %s (p50).", rate, shortly(safe.Stats().P50)), "")

@@ -61,7 +61,7 @@ func tellSlowAcks(ctx context.Context, d *demo) error {
 	}); err != nil {
 		return err
 	}
-	if err := d.settle(ctx, "the workload runs", settled, safe); err != nil {
+	if err := d.settle(ctx, settled, safe); err != nil {
 		return err
 	}
 	after := safe.Stats()

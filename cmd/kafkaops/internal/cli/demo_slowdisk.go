@@ -102,7 +102,7 @@ func (d *demo) ordersLoad(ctx context.Context, topic string) (fast, safe *load.P
 	if safe, err = d.produce(load.Options{Topic: topic, Partition: load.AnyPartition, Acks: load.AcksAll, Rate: safeRate, KeepAcknowledged: true}); err != nil {
 		return nil, nil, err
 	}
-	if err := d.settle(ctx, "the workload runs", some, fast, safe); err != nil {
+	if err := d.settle(ctx, some, fast, safe); err != nil {
 		return nil, nil, err
 	}
 	_, err = d.until(ctx, "the workload is read", func() bool { return d.follower.Records() > 2*some })

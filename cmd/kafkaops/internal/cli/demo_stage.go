@@ -237,12 +237,12 @@ func (d *demo) produce(o load.Options) (*load.Producer, error) {
 
 // settle waits until producers that have just begun have written some records, and as many
 // again of which their latencies are: the first ones waited for connections.
-func (d *demo) settle(ctx context.Context, what string, some int64, all ...*load.Producer) error {
+func (d *demo) settle(ctx context.Context, some int64, all ...*load.Producer) error {
 	for range 2 {
 		for _, p := range all {
 			p.Reset()
 		}
-		_, err := d.until(ctx, what, func() bool {
+		_, err := d.until(ctx, "the workload runs", func() bool {
 			return !slices.ContainsFunc(all, func(p *load.Producer) bool { return p.Stats().Acknowledged <= some })
 		})
 		if err != nil {

@@ -107,7 +107,7 @@ func (d *demo) stallAndCount(ctx context.Context, file string) (removed int, err
 	if err != nil {
 		return 0, err
 	}
-	if err := d.settle(ctx, "the workload runs", rate/2, fast); err != nil {
+	if err := d.settle(ctx, rate/2, fast); err != nil {
 		return 0, err
 	}
 	recording, stop := context.WithCancel(ctx)

@@ -102,10 +102,14 @@ func (p *process) kill() {
 
 // PowerLoss kills it, and what was not synced to its disk may be lost, in part or all.
 // With [Options].Dir that is what was appended to files; names and what was written
-// over stay as they are.
+// over stay as they are. After [Cluster.Close] it is refused: the directory may be another
+// cluster's by then.
 func (p *process) PowerLoss() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.c.over.Load() {
+		return fmt.Errorf("%s: power loss: the cluster is closed", p.name)
+	}
 	p.kill()
 	if err := p.disk.PowerFails(); err != nil {
 		return fmt.Errorf("%s: power loss: %w", p.name, err)

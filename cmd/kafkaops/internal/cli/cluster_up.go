@@ -269,7 +269,7 @@ func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place, opt
 		return explainStart(ctx, nil, &embedded.DirError{Dir: p.Data, Err: cause(unwritten.Err)}, p, o.timeout)
 	}
 	if err != nil {
-		return err
+		return explainTaken(err)
 	}
 	tellUnheeded(env, options)
 	o.tellNew(env, there, status)

@@ -15,7 +15,8 @@ import (
 // Detach starts the program in the background, in a session of its own, with its
 // output going to the file log, and returns when the place answers that it is
 // ready. Where the program ends before, the error has the last lines of its log;
-// where ctx does, the program is ended.
+// where ctx does, the program is ended. Where another one that runs in the background
+// has the place, or gets it meanwhile, it is a *TakenError, and log is left alone.
 func Detach(ctx context.Context, p Place, log string, program string, args ...string) (Status, error) {
 	if err := makePrivate(p.Run); err != nil {
 		return Status{}, err
@@ -24,9 +25,9 @@ func Detach(ctx context.Context, p Place, log string, program string, args ...st
 	if err := os.MkdirAll(filepath.Dir(log), 0o700); err != nil {
 		return Status{}, &LogError{err}
 	}
-	out, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	out, err := openLog(ctx, p, log)
 	if err != nil {
-		return Status{}, &LogError{err}
+		return Status{}, err
 	}
 	defer out.Close()
 	cmd := exec.Command(program, args...) // it outlives ctx

@@ -253,6 +253,22 @@ func TestNothingLeft(t *testing.T) {
 	if left := listing(t, root); left != root+"\n" {
 		t.Errorf("left:\n%s", left)
 	}
+	// Whichever node it is that would not take its configs.
+	for _, o := range []embedded.Options{
+		{Config: map[string]string{"log.retention.houers": "1"}},
+		{Config: map[string]string{"min.insync.replicas": "many"}},
+		{BrokerConfig: map[int]map[string]string{2: {"log.retention.houers": "1"}}},
+		{BrokerConfig: map[int]map[string]string{embedded.ControllerID: {"num.partitions": "many"}}},
+		{BrokerConfig: map[int]map[string]string{4: {}}},
+	} {
+		o.Dir = dir
+		if _, err := embedded.Start(within(t), o); err == nil {
+			t.Fatalf("it starts with %v, %v", o.Config, o.BrokerConfig)
+		}
+		if left := listing(t, root); left != root+"\n" {
+			t.Errorf("%v, %v left:\n%s", o.Config, o.BrokerConfig, left)
+		}
+	}
 	// Data that is there stays.
 	c, err := embedded.Start(within(t), embedded.Options{Dir: dir})
 	if err != nil {

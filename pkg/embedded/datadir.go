@@ -144,9 +144,13 @@ func (c *Cluster) tidy() {
 	if !c.fresh {
 		return
 	}
-	empty := os.Remove(filepath.Join(c.opts.Dir, controllerDir)) == nil
+	gone := func(name string) bool {
+		err := os.Remove(filepath.Join(c.opts.Dir, name))
+		return err == nil || errors.Is(err, fs.ErrNotExist) // it had not come to that
+	}
+	empty := gone(controllerDir)
 	for id := 1; id <= len(c.brokers); id++ {
-		empty = os.Remove(filepath.Join(c.opts.Dir, brokerDir+strconv.Itoa(id))) == nil && empty
+		empty = gone(brokerDir+strconv.Itoa(id)) && empty
 	}
 	if !empty {
 		return

@@ -11,6 +11,9 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
+	"github.com/kafkaops/kafkaops/pkg/embedded/node"
+	"github.com/kafkaops/kafkaops/pkg/embedded/quorum"
 	"github.com/kafkaops/kafkaops/pkg/embedded/wire"
 )
 
@@ -101,6 +104,21 @@ func (o *Options) checkIDs(brokers int) error {
 	for id := range o.BrokerConfig {
 		if id != ControllerID && (id < 1 || id > brokers) {
 			return fmt.Errorf("BrokerConfig of node %d, which there is not: brokers are 1 to %d, the controller is %d", id, brokers, ControllerID)
+		}
+	}
+	return nil
+}
+
+// checkConfigs asks every node whether it would take what is set for it: one that refuses
+// only when it starts leaves others that have begun, and their files.
+func (o *Options) checkConfigs(brokers int) error {
+	q := quorum.Options{Controller: controller.DefaultOptions(ControllerID, "", nil)}
+	if err := configure(&q, o.config(ControllerID)); err != nil {
+		return fmt.Errorf("controller: %w", err)
+	}
+	for id := 1; id <= brokers; id++ {
+		if err := node.CheckConfig(forBroker(o.config(id))); err != nil {
+			return fmt.Errorf("broker %d: %w", id, err)
 		}
 	}
 	return nil

@@ -104,6 +104,9 @@ func (c *Cluster) make(rng *rand.Rand) error {
 	if err := c.opts.checkIDs(brokers); err != nil {
 		return err
 	}
+	if err := c.opts.checkConfigs(brokers); err != nil {
+		return err
+	}
 	disk, err := c.newDisk(controllerDir, rng)
 	if err != nil {
 		return err

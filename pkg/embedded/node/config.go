@@ -126,6 +126,14 @@ const internalSegmentBytes = "internal.segment.bytes"
 
 const maxLong = "9223372036854775807"
 
+// CheckConfig says what is wrong with a broker's configs, by their names in Kafka's
+// server.properties: one that is not known, or a value that it cannot have. [Open] refuses
+// them with the same error.
+func CheckConfig(static map[string]string) error {
+	_, err := newBrokerConfig(static)
+	return err
+}
+
 func newBrokerConfig(static map[string]string) (brokerConfig, error) {
 	for _, key := range slices.Sorted(maps.Keys(static)) {
 		k, ok := configs.BrokerKey(key)

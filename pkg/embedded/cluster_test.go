@@ -1,9 +1,11 @@
 package embedded_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -117,6 +119,33 @@ func TestMinISROfTheFile(t *testing.T) {
 			t.Errorf("with one replica in sync: got %v, want %v", got, kerr.NotEnoughReplicas)
 		}
 		return
+	}
+}
+
+// TestRestartWithoutController: who waits in vain learns for which broker, and for whom.
+func TestRestartWithoutController(t *testing.T) {
+	t.Parallel()
+	c := embeddedtest.New(t, embedded.Options{Brokers: 1})
+	restart := func() string {
+		ctx, cancel := context.WithTimeout(within(t), 20*time.Millisecond)
+		defer cancel()
+		c.Broker(1).Kill()
+		err := c.Broker(1).Restart(ctx)
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("got %v, want %v", err, context.DeadlineExceeded)
+		}
+		return err.Error()
+	}
+	c.Link(1, embedded.ControllerID).Cut()
+	if got := restart(); got != "broker 1: waiting until it is unfenced: context deadline exceeded" {
+		t.Errorf("with a controller that runs: got %q", got)
+	}
+	c.Controller().Kill()
+	if got := restart(); !strings.HasPrefix(got, "broker 1: ") || !strings.HasSuffix(got, ": the controller, which alone unfences it, is killed") {
+		t.Errorf("without a controller: got %q", got)
+	}
+	if err := c.Heal(within(t)); err != nil {
+		t.Errorf("heal: %v", err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
+	"github.com/kafkaops/kafkaops/pkg/embedded"
 	"github.com/spf13/cobra"
 )
 
@@ -89,12 +90,43 @@ func explainAsk(p local.Place, timeout time.Duration, req local.Request, err err
 	case errors.Is(err, local.ErrNotUp):
 		return notUpError{p}
 	case errors.Is(err, context.DeadlineExceeded):
-		return fmt.Errorf("cluster %s: %s was not done within %s: try a longer --timeout; %s says how it stands",
-			p.Name, req.Do, timeout, typed("cluster status", p.Flags()...))
+		return &lateError{p, req.Do, timeout}
 	case err != nil:
 		return fmt.Errorf("cluster %s: %w", p.Name, err)
 	}
 	return nil
+}
+
+// lateError says that what was asked for was not done in time.
+type lateError struct {
+	place   local.Place
+	do      local.Verb
+	timeout time.Duration
+}
+
+func (e *lateError) Error() string {
+	return fmt.Sprintf("cluster %s: %s was not done within %s: try a longer --timeout; %s says how it stands",
+		e.place.Name, e.do, e.timeout, typed("cluster status", e.place.Flags()...))
+}
+
+// Unwrap: what it is to who looks for the reason.
+func (e *lateError) Unwrap() error { return context.DeadlineExceeded }
+
+// controllerState asks what the controller does, for an error whose cause it may be: also
+// where the time of ctx is up. false where nobody answers.
+func controllerState(ctx context.Context, p local.Place) (embedded.State, bool) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), minTimeout*100)
+	defer cancel()
+	a, err := local.Ask(ctx, p, local.Request{Do: local.VerbStatus})
+	if err != nil {
+		return "", false
+	}
+	for _, n := range a.Status.Nodes {
+		if n.Controller {
+			return embedded.State(n.State), true
+		}
+	}
+	return "", false
 }
 
 // typed is a command of ours as it would be typed.

@@ -54,7 +54,7 @@ func (o *downOptions) run(ctx context.Context, env Env) error {
 		return err
 	}
 	if o.purge && !o.yes {
-		return o.refusePurge(p)
+		return o.refusePurge(ctx, env, p)
 	}
 	begun := time.Now()
 	data := p.Data
@@ -85,7 +85,7 @@ func (o *downOptions) run(ctx context.Context, env Env) error {
 }
 
 // refusePurge says what --yes would do.
-func (o *downOptions) refusePurge(p local.Place) error {
+func (o *downOptions) refusePurge(ctx context.Context, env Env, p local.Place) error {
 	if p.Homeless != nil {
 		return usagef("--purge: cluster %s can only be in memory, and nothing of that stays: leave --purge out", p.Name)
 	}
@@ -96,7 +96,12 @@ func (o *downOptions) refusePurge(p local.Place) error {
 	case n == 0:
 		return usagef("--purge: there is no data of cluster %s in %s: leave --purge out", p.Name, p.Data)
 	}
-	return usagef("--purge would stop cluster %s and remove the data of %s in %s for good: add --yes to do it", p.Name, count(n, "broker"), p.Data)
+	would := fmt.Sprintf("--purge would stop cluster %s and remove", p.Name)
+	var not notUpError
+	if _, err := o.ask(ctx, env, local.Request{Do: local.VerbStatus}); errors.As(err, &not) {
+		would = fmt.Sprintf("cluster %s is not up, and --purge would remove", p.Name)
+	}
+	return usagef("%s the data of %s in %s for good: add --yes to do it", would, count(n, "broker"), p.Data)
 }
 
 func (o *downOptions) removeData(env Env, p local.Place, data string) error {

@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
+	"github.com/kafkaops/kafkaops/pkg/embedded"
 	"github.com/spf13/cobra"
 )
 
@@ -15,8 +17,9 @@ func newClusterHealCmd(env Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "heal",
 		Short: "End all faults: links, disks, pauses, fences; restart who is down",
-		Long: `Returns when every broker is up again. Clocks that have jumped stay as they are. Replicas
-that fell behind catch up after it: kafkaops lag shows how they do.`,
+		Long: `Returns when every broker is up again: where one was down that may take 13 seconds, see
+kafkaops cluster restart. Clocks that have jumped stay as they are. Replicas that fell
+behind catch up after it: kafkaops lag shows how they do.`,
 		Example: `  kafkaops cluster heal
   kafkaops cluster heal --name demo`,
 		Args: noArguments,
@@ -81,8 +84,11 @@ func newClusterRestartCmd(env Env) *cobra.Command {
 		Use:   "restart",
 		Short: "Stop one broker cleanly, where it runs, and start it again",
 		Long: `A controlled shutdown: the broker gives its leaderships away first. Returns when it is
-up again; its replicas catch up after that. The controller restarts without giving
-anything away.`,
+up again; its replicas catch up after that. As in Kafka a broker cannot come back before
+the session of its last life is over, also where that ended cleanly, and it asks after
+pauses that double: with Kafka's broker.session.timeout.ms that takes about 13 s. Set it
+lower with cluster up --set. The controller restarts at once, without giving anything
+away.`,
 		Example: `  kafkaops cluster restart --broker 2
   kafkaops cluster restart --broker controller`,
 		Args: noArguments,
@@ -92,7 +98,7 @@ anything away.`,
 			}
 			begun := time.Now()
 			if _, err := o.ask(cmd.Context(), env, local.Request{Do: local.VerbRestart, Broker: node.id}); err != nil {
-				return err
+				return o.explainRestart(cmd.Context(), env, node, err)
 			}
 			_, err := fmt.Fprintf(env.Terminal.Out, "%s is up again after %s\n", nodeName(node.id), shortly(time.Since(begun)))
 			return err
@@ -101,4 +107,22 @@ anything away.`,
 	o.register(cmd)
 	cmd.Flags().Var(&node, "broker", "which one: its `id`, or controller")
 	return cmd
+}
+
+// explainRestart says where no --timeout is long enough: a broker is up when the controller
+// has unfenced it.
+func (o *placeOptions) explainRestart(ctx context.Context, env Env, node nodeFlag, err error) error {
+	if node.id == embedded.ControllerID || !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	p, placed := o.place(env)
+	if placed != nil {
+		return err
+	}
+	state, answered := controllerState(ctx, p)
+	if !answered || state == embedded.Running {
+		return err
+	}
+	return fmt.Errorf("cluster %s: %s was started, and is not up within %s: the controller, which alone unfences it, is %s; %s brings it back, %s shows how all stand",
+		p.Name, nodeName(node.id), o.timeout, state, typed("cluster heal", p.Flags()...), typed("cluster status", p.Flags()...))
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/embedded"
@@ -125,7 +126,7 @@ func TestPurge(t *testing.T) {
 	t.Parallel()
 	p := machine(t)
 	data := p.upLocal(t, "--brokers 1 --port 0").Data.Or("")
-	if r := p.run(t.Context(), "cluster", "down", "--purge"); r.code != exitUsage || !strings.Contains(r.stderr, "remove the data of 1 broker in "+data+" for good: add --yes") {
+	if r := p.run(t.Context(), "cluster", "down", "--purge"); r.code != exitUsage || !strings.Contains(r.stderr, "--purge would stop cluster default and remove the data of 1 broker in "+data+" for good: add --yes") {
 		t.Errorf("got %+v, want what would be removed", r)
 	}
 	if r := p.run(t.Context(), "cluster", "down", "--yes"); r.code != exitUsage {
@@ -153,6 +154,9 @@ func TestPurge(t *testing.T) {
 	}
 	if r := p.run(t.Context(), "cluster", "down"); r.code != exitOK {
 		t.Errorf("got %+v, want it down", r)
+	}
+	if r := p.run(t.Context(), "cluster", "down", "--purge"); r.code != exitUsage || !strings.Contains(r.stderr, "cluster default is not up, and --purge would remove the data of 1 broker") {
+		t.Errorf("got %+v, want what would be removed, and that there is nothing to stop", r)
 	}
 	if r := p.run(t.Context(), "cluster", "down", "--purge", "--yes"); r.code != exitOK || !strings.Contains(r.stdout, "the directory stays, with what no cluster has written (1 other name)") {
 		t.Errorf("got %+v, want all removed but a file", r)
@@ -185,6 +189,31 @@ func TestPurge(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("got %v, %v left, want an empty directory", left, err)
 	}
+}
+
+// TestRestartWithoutController: no --timeout is long enough, which is said; and the broker
+// that waits is not called dead.
+func TestRestartWithoutController(t *testing.T) {
+	t.Parallel()
+	p := machine(t)
+	p.upLocal(t, "--brokers 1 --port 0 --ephemeral")
+	for _, node := range []string{"1", "controller"} {
+		if r := p.run(t.Context(), "cluster", "fault", "kill", "--broker", node); r.code != exitOK {
+			t.Fatalf("got %+v", r)
+		}
+	}
+	r := p.run(t.Context(), "cluster", "restart", "--broker", "1", "--timeout", "500ms")
+	if r.code != exitFailed || !strings.Contains(r.stderr, "broker 1 was started, and is not up within 500ms: the controller, which alone unfences it, is killed; kafkaops cluster heal brings it back") {
+		t.Errorf("got %+v, want who is missing", r)
+	}
+	for range 100 { // the request is given up before its end is known here
+		r = p.run(t.Context(), "cluster", "status")
+		if strings.Contains(r.stdout, "\trunning\t-\t") {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	t.Errorf("got %+v, want broker 1 to run, without a fault", r)
 }
 
 // TestPorts: the controller gets the next one that is free.

@@ -66,18 +66,14 @@ func (o *placeOptions) explainChange(ctx context.Context, env Env, err error) er
 	if placed != nil {
 		return err
 	}
-	asking, cancel := context.WithTimeout(context.WithoutCancel(ctx), minTimeout*100)
-	defer cancel()
-	a, asked := local.Ask(asking, p, local.Request{Do: local.VerbStatus})
-	if asked != nil {
+	state, answered := controllerState(ctx, p)
+	if !answered {
 		return err
 	}
 	status := typed("cluster status", p.Flags()...)
-	for _, n := range a.Status.Nodes {
-		if n.Controller && n.State != string(embedded.Running) {
-			return fmt.Errorf("%w: the controller, which alone creates and deletes topics, is %s; %s brings it back, %s shows how all stand",
-				err, n.State, typed("cluster heal", p.Flags()...), status)
-		}
+	if state != embedded.Running {
+		return fmt.Errorf("%w: the controller, which alone creates and deletes topics, is %s; %s brings it back, %s shows how all stand",
+			err, state, typed("cluster heal", p.Flags()...), status)
 	}
 	return fmt.Errorf("%w; %s shows who is down and which faults are in force", err, status)
 }

@@ -286,13 +286,15 @@ func (h *Host) restart(ctx context.Context, c *embedded.Cluster, id int) error {
 		return fmt.Errorf("the disk of %s has failed (%s), and no process can start on it: %s ends that and starts it",
 			nodeName(id), kind, h.typed("cluster heal"))
 	}
-	if err := n.Restart(ctx); err != nil {
+	err = n.Restart(ctx)
+	if n.State() != embedded.Running {
 		return err
 	}
+	// Also where nobody waited until it was unfenced: it is down no more.
 	h.forget(func(f Fault) bool {
 		return f.Broker == id && slices.Contains([]FaultKind{Kill, PowerLoss, Stop}, f.Kind)
 	})
-	return nil
+	return err
 }
 
 // failedDisk is the fault by which a node's disk takes no writes.

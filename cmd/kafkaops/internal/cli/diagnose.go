@@ -135,12 +135,9 @@ func (r *diagnoseRun) look(c *diagnose.Case, s *inspect.Snapshot) {
 
 // recorded looks at a stretch of a file.
 func (r *diagnoseRun) recorded(context.Context) (*diagnose.Case, error) {
-	rec, err := recording.Read(r.opts.from)
+	rec, err := openFrom(r.opts.from, r.env.Terminal.Err)
 	if err != nil {
-		return nil, fmt.Errorf("--from: %w", err)
-	}
-	for _, d := range rec.Damages() {
-		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: %s: %d bytes at %d are damaged: what they held is left out\n", rec.Name(), d.Bytes, d.At)
+		return nil, err
 	}
 	end, ok := rec.LastLook()
 	if ok && !r.until.IsZero() && r.until.Before(end) {

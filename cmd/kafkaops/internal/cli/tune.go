@@ -217,17 +217,11 @@ func (r *tuneRun) budget() tuning.Budget {
 
 // recorded takes the evidence from a file.
 func (r *tuneRun) recorded(context.Context) (*advise.Collector, error) {
-	rec, err := recording.Read(r.opts.from)
+	rec, err := openFrom(r.opts.from, r.env.Terminal.Err)
 	if err != nil {
-		return nil, fmt.Errorf("--from: %w", err)
+		return nil, err
 	}
 	r.snap.ClusterID = inspect.Known(rec.ClusterID())
-	for _, d := range rec.Damages() {
-		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: %s: %d bytes at %d are damaged: what they held is left out\n", rec.Name(), d.Bytes, d.At)
-	}
-	if n := rec.Torn(); n > 0 {
-		fmt.Fprintf(r.env.Terminal.Err, "kafkaops: %s: %d bytes at %d, where it ends, are no whole commit: its writer is at work, or was cut off\n", rec.Name(), n, rec.Size()-n)
-	}
 	if r.advise.Interval, err = intervalOf(rec); err != nil {
 		return nil, err
 	}

@@ -92,6 +92,9 @@ func TestTuneTruncated(t *testing.T) {
 		if strings.Contains(r.stderr, told) != (rec.Torn() > 0) {
 			t.Errorf("cut to %d bytes, torn %d: %s", size, rec.Torn(), r.stderr)
 		}
+		if d := (place{}).run(t.Context(), "diagnose", "--from", file); strings.Contains(d.stderr, told) != (rec.Torn() > 0) {
+			t.Errorf("diagnosed, cut to %d bytes, torn %d: %s", size, rec.Torn(), d.stderr)
+		}
 		looks := lagAdvice(t, r).Evidence["looks"]
 		if looks < before || looks > most {
 			t.Errorf("cut to %d bytes: %v looks, and %v of less", size, looks, before)

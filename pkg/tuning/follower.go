@@ -166,6 +166,16 @@ func (f *follower) loosen(who int, s sight, t *Track) {
 func (f *follower) move(who int, s sight, t *Track) {
 	e := event{kind: fetched, who: who, offset: f.offset}
 	asOf, movedMs := t.marks.asOf(s.offset), f.movedFromMs
+	if f.caughtUpBetween(asOf, t) {
+		// It had everything, and its leader knew; and stands still again.
+		at := max((f.answeredMs+asOf)/2, f.fetchedMs)
+		t.emit(event{atMs: at, kind: tightened, who: who, leo: t.marks.leoAt(at)})
+		f.fetchedMs = at
+		behind := f.behind
+		f.loosen(who, s, t)
+		f.behind += behind
+		return
+	}
 	switch {
 	case f.movedToMs != f.seenMs:
 	case f.inPieces:
@@ -201,6 +211,19 @@ func (f *follower) move(who int, s sight, t *Track) {
 	}
 	f.fetchedMs, f.announced = e.atMs, -1
 	f.movedFromMs, f.movedToMs = f.seenMs, t.marks.last().atMs
+}
+
+// stillTimes is how many times the way of an answer the follower must have stood still for
+// the stillness not to be the way's: over a long link it moves at least each third time.
+const stillTimes = 4
+
+// caughtUpBetween reports whether a loose follower that has moved caught up before this
+// look and fell behind again: it stood still for long, and now has what its leader had a
+// moment ago. Over a link that is as long as that moment it would not have stood still.
+func (f *follower) caughtUpBetween(asOf int64, t *Track) bool {
+	nowMs := t.marks.last().atMs
+	wayMs, stillMs := nowMs-asOf, f.answeredMs-f.movedToMs
+	return !f.inPieces && asOf > f.answeredMs && wayMs < t.r.opts.IntervalMs && stillMs >= stillTimes*wayMs
 }
 
 // mark is the leader's LEO at a time.

@@ -1,8 +1,8 @@
 package acceptance
 
 import (
-	"context"
 	"encoding/json"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"os"
@@ -14,7 +14,10 @@ import (
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/internal/kafkatest"
 	"github.com/kafkaops/kafkaops/internal/kafkatest/engine"
+	"github.com/kafkaops/kafkaops/internal/load"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
 )
 
 // TestPredictedRemovals holds tune's prediction to a real Kafka. Two followers stand still
@@ -40,24 +43,32 @@ func TestPredictedRemovals(t *testing.T) {
 		BrokerProperties: map[int32]map[string]string{1: {"replica.lag.time.max.ms": "60000"}},
 	}
 	c := kafkatest.Start(t, opts)
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
+	var producers []*load.Producer
 	for id, topic := range topicOf {
 		createTopic(t, c, topic, [][]int32{{id, 2, 3}}, nil)
-		go func() {
-			for ctx.Err() == nil {
-				_ = c.Produce(ctx, topic, 0, 1, 1, 100)
-				time.Sleep(50 * time.Millisecond)
-			}
-		}()
+		// It asks nobody who may stand still: all leaders are written to all the time.
+		p, err := load.StartProducer(connect.Config{Bootstrap: []string{c.BrokerAddr(id)}},
+			load.Options{Topic: topic, Acks: load.AcksLeader, Rate: 20, StayWithLeader: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		producers = append(producers, p)
 	}
 
 	file := filepath.Join(t.TempDir(), "a.rec")
 	recorded := make(chan *result, 1)
 	go func() {
 		// From who does not stand still, who is asked for no longer than looks are apart.
-		recorded <- kafkaops(c, "record "+file+" recorded --for 5m --interval 500ms --timeout 1500ms -b "+servers(c, 1, 4, 5, 6))
+		recorded <- kafkaops(c, "record "+file+" recorded --for 315s --interval 500ms --timeout 1500ms -b "+servers(c, 1, 4, 5, 6))
 	}()
+	// What happens before there is a look nobody could predict.
+	kafkatest.Eventually(t, time.Minute, func() error {
+		r, err := recording.Read(file)
+		if err == nil && len(r.Looked()) == 0 {
+			err = errors.New("no look is recorded yet")
+		}
+		return err
+	})
 	const seed = 77
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for end := time.Now().Add(4*time.Minute + 40*time.Second); time.Now().Before(end); {
@@ -71,7 +82,11 @@ func TestPredictedRemovals(t *testing.T) {
 	if r.exit != 1 { // looks at those that stood still were not answered in full
 		t.Fatal(r)
 	}
-	stop()
+	for _, p := range producers {
+		if s := p.Stop(t.Context()); s.Acknowledged < 20*240 {
+			t.Fatalf("only %d records were written", s.Acknowledged)
+		}
+	}
 	for id, topic := range topicOf {
 		c.AwaitISR(t, topic, 0, id, 2, 3)
 	}
@@ -98,9 +113,11 @@ func TestPredictedRemovals(t *testing.T) {
 	if removals < 5 {
 		t.Errorf("%.2f removals test nothing", removals)
 	}
-	// The time out is told and not held to its bound yet: see DESIGN.md of package tuning.
 	if math.Abs(figures["removals"+at]-removals) > max(1, 0.15*removals) {
 		t.Error("the removals were not predicted")
+	}
+	if math.Abs(figures["outMs"+at]-outMs) > max(lagMaxMs/2, 0.15*outMs) {
+		t.Error("the time out of the ISR was not predicted")
 	}
 }
 

@@ -52,10 +52,15 @@ func (c *Cluster) config(n *node) map[string]string {
 	} else {
 		p["broker.rack"] = c.rack(n.id)
 		p["listeners"] = plaintext + "://" + n.addr(plaintext)
+		p["advertised.listeners"] = p["listeners"]
 		for name := range sorted(c.opts.Listeners) {
 			p["listeners"] += "," + name + "://" + n.addr(name)
+			advertised := n.addr(name)
+			if c.opts.Advertise != nil {
+				advertised = c.opts.Advertise(n.id, name, advertised)
+			}
+			p["advertised.listeners"] += "," + name + "://" + advertised
 		}
-		p["advertised.listeners"] = p["listeners"]
 		for name, l := range c.opts.Security {
 			maps.Copy(p, l.properties(name, c.dir))
 		}

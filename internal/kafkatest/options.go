@@ -41,6 +41,10 @@ type Options struct {
 	// name to security protocol. See Cluster.ListenerAddr.
 	Listeners map[string]string
 
+	// Advertise returns the address that a broker advertises for one of Listeners, by
+	// the one where it listens: that of a proxy in between, say. Default: the latter.
+	Advertise func(id int32, listener, addr string) string
+
 	// ControllerProtocol is the controllers' listener's; default PLAINTEXT.
 	ControllerProtocol string
 

@@ -40,6 +40,9 @@ const (
 	// PartGroups asks every broker for the groups that it coordinates, by
 	// ListGroups, DescribeGroups, ConsumerGroupDescribe and OffsetFetch.
 	PartGroups
+	// PartFencedReachable opens a connection to every broker that is fenced, and asks
+	// ApiVersions. One that does not answer is no failure. It needs [PartFenced].
+	PartFencedReachable Parts = 1 << 14
 )
 
 // Has reports whether all parts of q are in p.
@@ -129,7 +132,8 @@ type Broker struct {
 	// Fenced is known with [PartFenced], on Kafka 4.0 and newer.
 	Fenced Opt[bool]
 	// Reachable is known with [PartReachable] and where an offset, log directory or
-	// group was asked: whether the broker answered ApiVersions.
+	// group was asked: whether the broker answered ApiVersions. Of one that is fenced it
+	// is known with [PartFencedReachable] and where it did.
 	Reachable Opt[bool]
 	// RoundTrip is how long the shortest of its answers took in this pass; unknown where
 	// none came.

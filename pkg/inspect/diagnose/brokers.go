@@ -12,6 +12,8 @@ type brokerSeen struct {
 	// looks are those that asked it something, answered those that it answered, silent
 	// how many in a row up to now it has not.
 	looks, answered, silent int
+	// stalled are looks in which it gave no reply in time, rather than that nobody listened.
+	stalled int
 	// absent: it is fenced, or not among the live ones, as of now; falls counts how often
 	// that began.
 	absent     bool
@@ -42,6 +44,9 @@ func (c *Case) lookAtBrokers(s *inspect.Snapshot) {
 			seen.silent = 0
 		} else {
 			seen.silent++
+			if late(s, b.ID) {
+				seen.stalled++
+			}
 		}
 		if rt, ok := b.RoundTrip.Get(); ok {
 			seen.roundTrips = append(seen.roundTrips, rt)
@@ -56,6 +61,13 @@ func (c *Case) lookAtBrokers(s *inspect.Snapshot) {
 			seen.be(true, c.looks > 1)
 		}
 	}
+}
+
+// late reports whether what was asked of a broker last got no reply in time.
+func late(s *inspect.Snapshot, id inspect.BrokerID) bool {
+	return slices.ContainsFunc(s.Failures, func(f inspect.Failure) bool {
+		return f.TimedOut && f.Broker == inspect.Known(id)
+	})
 }
 
 func (b *brokerSeen) be(absent, compare bool) {
@@ -100,6 +112,30 @@ func (c *Case) silent() []*inspect.Broker {
 		}
 		seen := c.broker(b.ID)
 		if _, refused := c.whySilent(b.ID); refused || seen.silent >= min(leastSilent, seen.looks) {
+			out = append(out, b)
+		}
+	}
+	return out
+}
+
+// What it takes for a broker to stall: so many looks, and this share of all, without a reply
+// in time. A machine that is busy misses one or two.
+const (
+	leastStalled = 3
+	stalledShare = 0.3
+)
+
+// stalling are brokers that answer, and did not in many of the looks before.
+func (c *Case) stalling() []*inspect.Broker {
+	var out []*inspect.Broker
+	silent := c.silent()
+	for i := range c.last.Brokers {
+		b := &c.last.Brokers[i]
+		seen := c.broker(b.ID)
+		if b.Fenced.Or(false) || seen.answered == 0 || slices.Contains(silent, b) {
+			continue
+		}
+		if seen.stalled >= leastStalled && float64(seen.stalled) >= stalledShare*float64(seen.looks) {
 			out = append(out, b)
 		}
 	}

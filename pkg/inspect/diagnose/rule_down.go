@@ -10,8 +10,12 @@ import (
 const (
 	// BrokerDown: the cluster itself does without it.
 	BrokerDown ID = "broker-down"
+	// BrokerFenced: the cluster does without it, and it is there.
+	BrokerFenced ID = "broker-fenced"
 	// BrokerSilent: the cluster counts on it, and it answers nobody.
 	BrokerSilent ID = "broker-silent"
+	// BrokerStalls: it answers now and then.
+	BrokerStalls ID = "broker-stalls"
 	// BrokerUnreachable: it does its work, and cannot be reached from here.
 	BrokerUnreachable ID = "broker-unreachable"
 )
@@ -25,7 +29,27 @@ func findDown(c *Case) []Finding {
 	for _, b := range c.silent() {
 		out = append(out, c.silentFinding(b))
 	}
+	for _, b := range c.stalling() {
+		out = append(out, c.stalls(b))
+	}
 	return out
+}
+
+func (c *Case) stalls(b *inspect.Broker) Finding {
+	hosted, led := c.hosted(b.ID)
+	seen := c.broker(b.ID)
+	return Finding{
+		ID: BrokerStalls, Severity: SeverityWarning, Broker: inspect.Known(b.ID), Topics: hosted.topics(),
+		Title: fmt.Sprintf("broker %d (%s) stalls: it gave no reply in time in %d of %s", b.ID, b.Address(), seen.stalled, count(seen.looks, "look", "looks")),
+		Evidence: []Figure{
+			{"replicas", float64(len(hosted))}, {"looks", float64(seen.looks)}, {"looksStalled", float64(seen.stalled)},
+		},
+		Explanation: "It stands still for seconds and goes on: long garbage collections, a disk or a virtual machine that hangs, memory that is swapped, or a network that comes and goes. " +
+			"It replicates and serves in between, too seldom to be slow and too often to be fenced (broker.session.timeout.ms" + c.setting("broker.session.timeout.ms") + ")",
+		Remedy: "Look at its GC log first, then at its machine: iostat -x 1 (await), vmstat 1 (si, so, st), dmesg. Stopping it cleanly moves its leaders away and takes it out of the ISRs",
+		Next:   []string{fmt.Sprintf("on broker %d: vmstat 1; iostat -x 1", b.ID), "kafkaops describe brokers --watch", fmt.Sprintf("kafkaops isr --broker %d --since 1h", b.ID)},
+		class:  classBroker, about: hosted, reach: hosted.with(led),
+	}
 }
 
 func (c *Case) down(id inspect.BrokerID) Finding {
@@ -45,6 +69,15 @@ func (c *Case) down(id inspect.BrokerID) Finding {
 		f.Explanation = fmt.Sprintf("It sent no heartbeat for a whole session: its process is down or stands still, or the way from it to the controller is cut. "+
 			"%s on it are out of their ISRs, and it leads nothing", capital(replicas(len(hosted))))
 		f.Remedy = "See on its host whether the process runs. If it does, its log tells why heartbeats fail (BrokerToControllerChannelManager); if not, start it"
+		if b.Reachable.Or(false) {
+			f.ID = BrokerFenced
+			f.Title = fmt.Sprintf("broker %d (%s) answers, and is fenced: the controller does not hear from it", id, b.Address())
+			f.Explanation = fmt.Sprintf("Its process runs and can be reached from here, and yet the controller has had no heartbeat from it for a whole session: the way from it to the controllers is cut or slow, "+
+				"or it has just started and has not read the metadata log to its end. %s on it are out of their ISRs, and it leads nothing", capital(replicas(len(hosted))))
+			f.Remedy = "Look at the network and the firewall between it and the controllers (controller.quorum.bootstrap.servers, controller.quorum.voters); its log tells why heartbeats fail " +
+				"(BrokerToControllerChannelManager) or how far it has come (BrokerLifecycleManager). A restart of the process mends neither"
+			f.Next = append([]string{fmt.Sprintf("on broker %d: nc -vz HOST-OF-A-CONTROLLER PORT; ss -tn state established", id)}, f.Next...)
+		}
 	}
 	return f
 }

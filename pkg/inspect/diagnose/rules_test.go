@@ -159,6 +159,18 @@ func TestDown(t *testing.T) {
 		severity Severity
 	}{
 		{"fenced", func(_ int, s *inspect.Snapshot) { stop(s, 2) }, []string{"broker-down 2: replica-out 2"}, "no heartbeat for a whole session", SeverityWarning},
+		{"fenced, and it answers", func(sec int, s *inspect.Snapshot) {
+			stop(s, 2)
+			if sec == 9 {
+				s.Broker(2).Reachable = inspect.Known(true)
+			}
+		}, []string{"broker-fenced 2: replica-out 2"}, "Its process runs", SeverityWarning},
+		{"fenced, it answered and does not any more", func(sec int, s *inspect.Snapshot) {
+			stop(s, 2)
+			if sec == 0 {
+				s.Broker(2).Reachable = inspect.Known(true)
+			}
+		}, []string{"broker-down 2: replica-out 2"}, "no heartbeat for a whole session", SeverityWarning},
 		{"two of three", func(_ int, s *inspect.Snapshot) { stop(s, 2); stop(s, 3) }, []string{
 			"broker-down 2: writes-refused replica-out 2", "broker-down 3: writes-refused replica-out 3",
 		}, "", SeverityCritical},
@@ -188,6 +200,21 @@ func TestDown(t *testing.T) {
 				failed(s, inspect.Failure{Phase: inspect.PhaseDial, Error: "connection refused"})
 			}
 		}, []string{"broker-silent 2"}, "the process has ended", SeverityWarning},
+		{"silent by turns", func(sec int, s *inspect.Snapshot) {
+			if sec%3 != 0 {
+				failed(s, inspect.Failure{Phase: inspect.PhaseRequest, TimedOut: true, Error: "no reply within 3s"})
+			}
+		}, []string{"broker-stalls 2"}, "stands still for seconds", SeverityWarning},
+		{"silent in two looks", func(sec int, s *inspect.Snapshot) {
+			if sec == 3 || sec == 6 {
+				failed(s, inspect.Failure{Phase: inspect.PhaseRequest, TimedOut: true, Error: "no reply within 3s"})
+			}
+		}, nil, "", ""},
+		{"restarted", func(sec int, s *inspect.Snapshot) {
+			if sec > 1 && sec < 7 {
+				failed(s, inspect.Failure{Phase: inspect.PhaseDial, Error: "connection refused"})
+			}
+		}, nil, "", ""},
 		{"cannot be dialed", func(_ int, s *inspect.Snapshot) {
 			failed(s, inspect.Failure{Phase: inspect.PhaseDial, TimedOut: true, Error: "no reply within 3s"})
 			stands(s)

@@ -29,6 +29,9 @@ func (p *pass) askBrokers(ctx context.Context) {
 		o.commits = commitsByPartition(p.snap.Groups)
 	}
 	var wg sync.WaitGroup
+	if p.query.Parts.Has(inspect.PartFencedReachable) {
+		p.knock(ctx, &wg)
+	}
 	for _, b := range asked {
 		w := plan[b.ID]
 		if w == nil {
@@ -43,6 +46,24 @@ func (p *pass) askBrokers(ctx context.Context) {
 	}
 	wg.Wait()
 	o.settle()
+}
+
+// knock sees which of the brokers that are fenced answer all the same.
+func (p *pass) knock(ctx context.Context, wg *sync.WaitGroup) {
+	for i := range p.snap.Brokers {
+		b := &p.snap.Brokers[i]
+		if !b.Fenced.Or(false) {
+			continue
+		}
+		wg.Go(func() {
+			conn, err := p.open(ctx, b)
+			if err != nil {
+				return // that is what was to be expected
+			}
+			defer conn.Close()
+			b.Reachable = inspect.Known(true)
+		})
+	}
 }
 
 // askBroker asks one broker, over one connection.

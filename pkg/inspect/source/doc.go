@@ -9,6 +9,7 @@
 //	PartELR         DescribeCluster 1 and DescribeTopicPartitions 1 per 2,000
 //	                partitions, in place of Metadata
 //	PartReachable   no more than a connection to every broker
+//	PartFencedReachable  the same to every broker that is fenced
 //	PartFeatures    the same
 //	PartFenced      DescribeCluster 1
 //	PartQuorum      DescribeQuorum 1, see quorum.go; with WithControllers 1 to every

@@ -297,7 +297,7 @@ func (p *pass) details(ctx context.Context, boot *connect.Conn) {
 		defer p.closeKept()
 		p.groups(ctx, boot)
 	}
-	const perBroker = inspect.PartReachable | inspect.PartOffsets | inspect.PartLogDirs | inspect.PartTransactions | facetParts
+	const perBroker = inspect.PartReachable | inspect.PartFencedReachable | inspect.PartOffsets | inspect.PartLogDirs | inspect.PartTransactions | facetParts
 	if p.query.Parts&perBroker != 0 {
 		p.askBrokers(ctx)
 	}

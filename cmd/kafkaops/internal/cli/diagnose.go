@@ -211,7 +211,11 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 			q.Parts |= diagnoseWhole
 		}
 		if i == n-1 {
-			q.Parts |= inspect.PartTransactions
+			q.Parts |= inspect.PartTransactions | inspect.PartFencedReachable
+		}
+		var groups []inspect.Group
+		if i == n-1 && c.Frozen() {
+			groups = r.groups(ctx, s, c.Last())
 		}
 		begun := time.Now()
 		snap, err := s.ask(ctx, q, io.Discard)
@@ -225,6 +229,9 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 			}
 		}
 		carry.Carry(snap)
+		if groups != nil {
+			snap.Groups = groups
+		}
 		r.look(c, snap)
 		if i == n-1 {
 			topics := inspect.Snapshot{Topics: snap.Topics}
@@ -237,6 +244,17 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 		}
 	}
 	return c, r.readLog(ctx, t, c)
+}
+
+// groups asks for the groups of topics that are looked at, which only who waits for a high
+// watermark takes: in a pass of their own, since a coordinator that does not answer would
+// hold up the others' answers. It costs nothing that was asked for, so that it cannot fail.
+func (r *diagnoseRun) groups(ctx context.Context, s *session, last *inspect.Snapshot) []inspect.Group {
+	snap, err := s.ask(ctx, source.Query{Parts: inspect.PartGroups, ForGroups: true}, io.Discard)
+	if err != nil || snap.ClusterID != last.ClusterID {
+		return nil
+	}
+	return snap.Groups
 }
 
 // readLog takes in the changes of ISRs of the last hour. Without it they are known from

@@ -2,7 +2,6 @@ package diagnose_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +15,6 @@ import (
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/connect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/diagnose"
-	"github.com/kafkaops/kafkaops/pkg/inspect/history/looks"
-	"github.com/kafkaops/kafkaops/pkg/inspect/isrlog"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
@@ -93,11 +90,7 @@ func all(partitions int) (out [][]int32) {
 
 func (w *ward) await(what string, is func() bool) {
 	w.t.Helper()
-	for begun := time.Now(); !is(); time.Sleep(10 * time.Millisecond) {
-		if time.Since(begun) > time.Minute {
-			w.t.Fatalf("it did not come about that %s", what)
-		}
-	}
+	await(w.t, what, is)
 }
 
 // write begins to write to a topic, acks=1, so many records a second.
@@ -118,67 +111,16 @@ const (
 	timeout  = 1500 * time.Millisecond
 )
 
-// snapshot is one of all that there is, nil where that failed.
-func (w *ward) snapshot(parts inspect.Parts) *inspect.Snapshot {
-	s, err := source.New(connect.Config{Bootstrap: strings.Split(w.Bootstrap(), ",")}, timeout).Snapshot(w.t.Context(), source.Query{Parts: parts})
-	if err != nil {
-		return nil
+// observed is the cluster as it is looked at.
+func (w *ward) observed() *observer {
+	return &observer{
+		t: w.t, bootstrap: strings.Split(w.Bootstrap(), ","), controllers: []string{w.ControllerAddress()},
+		interval: interval, timeout: timeout,
 	}
-	return s
 }
+
+// snapshot is one of all that there is, nil where that failed.
+func (w *ward) snapshot(parts inspect.Parts) *inspect.Snapshot { return w.observed().snapshot(parts) }
 
 // look looks so many times, and diagnoses.
-func (w *ward) look(n int) (c *diagnose.Case, r diagnose.Report) {
-	w.t.Helper()
-	src := source.New(connect.Config{Bootstrap: strings.Split(w.Bootstrap(), ",")}, timeout)
-	c = diagnose.New(diagnose.Options{Interval: interval, Looks: n})
-	var carry looks.Carrier
-	q := source.Query{Parts: inspect.PartOffsets | inspect.PartReachable | inspect.PartFenced | inspect.PartQuorum | inspect.PartELR}
-	for i := range n {
-		q := q
-		if i == 0 || i == n-1 {
-			q.Parts |= inspect.PartConfigs | inspect.PartLogDirs
-		}
-		begun := time.Now()
-		s, err := src.Snapshot(w.t.Context(), q)
-		if err != nil {
-			w.t.Logf("look %d: %v", i, err)
-			continue
-		}
-		carry.Carry(s)
-		c.Look(s)
-		time.Sleep(interval - time.Since(begun))
-	}
-	w.readLog(c)
-	r = c.Diagnose()
-	return c, r
-}
-
-// readLog takes in the ISR's history, where there is a controller to tell it.
-func (w *ward) readLog(c *diagnose.Case) {
-	ctx, cancel := context.WithTimeout(w.t.Context(), timeout)
-	defer cancel()
-	var events []inspect.IsrEvent
-	var evidence isrlog.Evidence
-	brokers, controllers := connect.Config{Bootstrap: strings.Split(w.Bootstrap(), ",")}, connect.Config{Bootstrap: []string{w.ControllerAddress()}}
-	err := isrlog.NewLog(brokers, &controllers, timeout).Read(ctx, isrlog.Span{}, isrlog.Listener{
-		Event: func(e inspect.IsrEvent) { events = append(events, e) }, Evidence: func(e isrlog.Evidence) { evidence = e }, Note: func(string, bool) {},
-	})
-	if since, ok := evidence.Since.Get(); err == nil && ok {
-		c.Events(events, since, c.Last().TakenAt)
-	}
-}
-
-func show(r diagnose.Report) string {
-	var b strings.Builder
-	for _, f := range r.Findings {
-		fmt.Fprintf(&b, "%s %s: %s %v\n", f.Severity, f.ID, f.Title, f.Evidence)
-		for _, s := range f.Symptoms {
-			fmt.Fprintf(&b, "    %s %s: %s\n", s.Severity, s.ID, s.Title)
-		}
-	}
-	for _, c := range r.Checks {
-		fmt.Fprintf(&b, "  checked %s %s\n", c.What, c.Missing)
-	}
-	return b.String()
-}
+func (w *ward) look(n int) (*diagnose.Case, diagnose.Report) { return w.observed().look(n) }

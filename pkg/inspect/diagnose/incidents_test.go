@@ -97,17 +97,10 @@ func TestIncidents(t *testing.T) {
 	}
 }
 
-// named reports whether just these causes are named, in any order.
-func named(got, want []string) bool {
-	return len(got) == len(want) && !slices.ContainsFunc(want, func(w string) bool {
-		return !slices.ContainsFunc(got, func(g string) bool { return matches(g, w) })
-	})
-}
-
 func matches(got, want string) bool { return slices.Contains(strings.Split(want, "|"), got) }
 
-// run breaks and looks, and returns the causes that were found, information left out, and
-// those that were made.
+// run breaks and looks, and returns what was found, see ranked, and the causes that were
+// made.
 func (in *incident) run(t *testing.T, seed uint64) (got, want []string) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 0x64696167))
@@ -132,21 +125,11 @@ func (in *incident) run(t *testing.T, seed uint64) (got, want []string) {
 		n = 10
 	}
 	c, r := w.look(n)
-	for _, f := range r.Findings {
-		if f.Severity == diagnose.SeverityInfo {
-			continue
-		}
-		text := string(f.ID)
-		if id, ok := f.Broker.Get(); ok {
-			text = cause(f.ID, int(id))
-		}
-		got = append(got, text)
-	}
 	t.Logf("%s", show(r))
 	for _, l := range c.Links() {
 		t.Logf("%+v", l)
 	}
-	return got, want
+	return ranked(r), want
 }
 
 // awaitFenced waits until the cluster does without a broker.

@@ -81,6 +81,7 @@ func TestFrozenGroups(t *testing.T) {
 // TestHolders: who holds the HW back is in the ISR, or was lately.
 func TestHolders(t *testing.T) {
 	t.Parallel()
+	// It stands while 100 records a second are written.
 	stands := func(p *inspect.Partition) { p.Offsets.HW = inspect.Known[inspect.Offset](1000) }
 	for _, tt := range []struct {
 		name   string
@@ -90,6 +91,11 @@ func TestHolders(t *testing.T) {
 		{"who has least", func(_ *inspect.Snapshot, p *inspect.Partition) { behind(p, 3, 500) }, "hw-frozen 3"},
 		{"who is out and lately had all", func(_ *inspect.Snapshot, p *inspect.Partition) {
 			p.ISR = ids{1, 2}
+			behind(p, 3, 500)
+		}, "hw-frozen 3"},
+		{"who is out, and not what is in flight to who is in", func(_ *inspect.Snapshot, p *inspect.Partition) {
+			p.ISR = ids{1, 2}
+			behind(p, 2, 3)
 			behind(p, 3, 500)
 		}, "hw-frozen 3"},
 		{"who is out and does not tell", func(_ *inspect.Snapshot, p *inspect.Partition) {

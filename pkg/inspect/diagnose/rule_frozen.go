@@ -140,10 +140,10 @@ func (s *frozen) finding(id inspect.BrokerID) Finding {
 }
 
 // holders are who may hold the HW back: those of the ISR that have least, or did not tell;
-// where the ISR is below its minimum, those that are out. Where all of the ISR has
-// everything it is those that are out and have less: for replica.lag.time.max.ms after it
-// had everything last a replica holds the HW back in the ISR or not, unless its broker is
-// fenced (Partition.maybeIncrementLeaderHW, isReplicaIsrEligible).
+// where the ISR is below its minimum, those that are out. Where all of the ISR keeps up it
+// is those that are out and have less: for replica.lag.time.max.ms after it had everything
+// last a replica holds the HW back in the ISR or not, unless its broker is fenced
+// (Partition.maybeIncrementLeaderHW, isReplicaIsrEligible).
 func (c *Case) holders(p *inspect.Partition) []inspect.BrokerID {
 	h := p.Health()
 	if h.Headroom.Or(0) < 0 && len(h.OutOfSync) > 0 {
@@ -162,7 +162,7 @@ func (c *Case) holders(p *inspect.Partition) []inspect.BrokerID {
 			out = append(out, f.Broker)
 		}
 	}
-	if least < p.Offsets.LEOBefore.Or(0) {
+	if !c.keepUp(p) {
 		return out
 	}
 	var outside []inspect.BrokerID
@@ -177,4 +177,18 @@ func (c *Case) holders(p *inspect.Partition) []inspect.BrokerID {
 		return outside
 	}
 	return out
+}
+
+// keepUp reports whether all of the ISR has what the leader had a look ago: who lacks no more
+// than that does not hold an HW back that stands for longer.
+func (c *Case) keepUp(p *inspect.Partition) bool {
+	for _, id := range p.ISR {
+		if id == p.Leader {
+			continue
+		}
+		if lag := c.past.TimeLag(p.Topic, p.Index, id); lag.State != history.LagKnown || lag.OverMs > 0 {
+			return false
+		}
+	}
+	return true
 }

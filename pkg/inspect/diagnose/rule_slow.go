@@ -105,8 +105,9 @@ func (c *Case) slowFollower(s share) Finding {
 		Next:  []string{fmt.Sprintf("on broker %d: iostat -x 1", s.broker), "kafkaops lag --samples 5 --top 10", fmt.Sprintf("kafkaops isr --broker %d --since 1h", s.broker)},
 		class: classPace, about: lag, reach: all,
 	}
-	if c.judged(func(l Link) bool { return l.Leader == s.broker }) == 0 {
-		// What holds it up may well hold up what it leads, of which nothing is known.
+	if c.judged(func(l Link) bool { return l.Leader == s.broker && l.LagMs == 0 }) == 0 {
+		// What holds it up may well hold up what it leads, of which nothing is known, or
+		// which lags by less than it takes to be called slow.
 		_, led := c.hosted(s.broker)
 		f.reach = all.with(led)
 	}

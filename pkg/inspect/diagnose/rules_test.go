@@ -103,6 +103,15 @@ func TestSlow(t *testing.T) {
 		{"everybody", func(_ int, s *inspect.Snapshot) { lagging(s, 0, 0, 6) }, []string{"slow-all"}, "no broker and no link stands out"},
 		{"less than can be seen", func(_ int, s *inspect.Snapshot) { lagging(s, 0, 3, 1) }, nil, ""},
 		{"one partition of several", func(_ int, s *inspect.Snapshot) { behind(&s.Topics[0].Partitions[0], 2, 500) }, nil, ""},
+		{"a follower that leads with a little lag", func(_ int, s *inspect.Snapshot) {
+			lagging(s, 0, 3, 5)
+			lagging(s, 3, 0, 2)
+			s.Topics[0].Partitions[2].Offsets.HW = inspect.Known[inspect.Offset](500)
+		}, []string{"slow-follower 3: hw-frozen 1"}, ""},
+		{"a follower that leads well, and something else", func(_ int, s *inspect.Snapshot) {
+			lagging(s, 0, 3, 5)
+			s.Topics[0].Partitions[2].Offsets.HW = inspect.Known[inspect.Offset](500)
+		}, []string{"slow-follower 3", "hw-frozen 3"}, ""},
 		{"catching up", func(sec int, s *inspect.Snapshot) {
 			drop(s, 3)
 			lagging(s, 0, 3, inspect.Offset(30-3*sec))

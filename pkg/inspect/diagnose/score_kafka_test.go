@@ -105,7 +105,7 @@ var kafkaKinds = []struct {
 		return []string{w.hanging(rng)}
 	}}},
 	{1, kafkaIncident{name: "one broker takes larger messages", rate: pace, do: func(w *kafkaWard, rng *rand.Rand) []string {
-		return []string{w.differ(rng)}
+		return []string{w.differ(anyOf(rng), rng)}
 	}}},
 	{1, kafkaIncident{name: "a topic whose leaders may be unclean", rate: pace, do: func(w *kafkaWard, rng *rand.Rand) []string {
 		w.topic("risky", all(3+rng.IntN(4)), map[string]string{"unclean.leader.election.enable": "true"})
@@ -149,8 +149,8 @@ var kafkaKinds = []struct {
 		return []string{down, cause(diagnose.SlowFollower, c) + "|" + cause(diagnose.SlowLink, c) + "|" + cause(diagnose.SlowLeader, b)}
 	}}},
 	{1, kafkaIncident{name: "paused, and another takes larger messages", rate: pace, looks: 6, do: func(w *kafkaWard, rng *rand.Rand) []string {
-		differ := w.differ(rng)
-		id := anyOf(rng)
+		a, id := twoOf(rng) // who is fenced tells no settings
+		differ := w.differ(a, rng)
 		w.pause(id)
 		w.AwaitFenced(w.t, int32(id))
 		return []string{cause(diagnose.BrokerDown, id), differ}
@@ -188,12 +188,12 @@ func (w *kafkaWard) hanging(rng *rand.Rand) string {
 	return string(diagnose.HangingTransaction)
 }
 
-func (w *kafkaWard) differ(rng *rand.Rand) string {
-	id, key := int32(anyOf(rng)), "message.max.bytes"
-	w.AlterBrokerConfig(w.t, id, key, fmt.Sprint(2_000_000+rng.IntN(1_000_000)))
+func (w *kafkaWard) differ(id int, rng *rand.Rand) string {
+	const key = "message.max.bytes"
+	w.AlterBrokerConfig(w.t, int32(id), key, fmt.Sprint(2_000_000+rng.IntN(1_000_000)))
 	w.t.Cleanup(func() {
 		w.Heal(w.t) // itself has to take it back
-		w.AlterBrokerConfig(w.t, id, key, "")
+		w.AlterBrokerConfig(w.t, int32(id), key, "")
 	})
 	return string(diagnose.ConfigsDiffer)
 }

@@ -135,7 +135,7 @@ func (o *lagOptions) rows(snap *inspect.Snapshot, past *history.History) (rows [
 	for p := range snap.Partitions {
 		row := render.NewLagRow(p)
 		if o.samples > 1 || o.watch {
-			addTiming(&row, past)
+			row.AddTiming(past, 0)
 		}
 		if o.minGiven {
 			most, unknown, silent := worst(&row.Lag)

@@ -185,7 +185,7 @@ func (o *lagGroupsOptions) rows(snap *inspect.Snapshot, past *history.History, n
 		case o.time:
 			row.Times = foundTimes(&lag, snap.TakenAt)
 		case o.samples > 1 || o.watch:
-			row.Times = sampledTimes(&lag, past)
+			row.AddTimes(past)
 		}
 		if o.minGiven && lag.LagKnown.Or(-1) < o.min {
 			// What is known of the sum is its lower bound.
@@ -223,24 +223,6 @@ func foundTimes(lag *inspect.GroupLag, now time.Time) []render.ReadTime {
 			times[i].LagMs = inspect.Known[int64](0)
 		case found:
 			times[i].LagMs = inspect.Known(max(0, now.UnixMilli()-since))
-		}
-	}
-	return times
-}
-
-// sampledTimes is what the samples tell of every partition of a group.
-func sampledTimes(lag *inspect.GroupLag, past *history.History) []render.ReadTime {
-	times := make([]render.ReadTime, len(lag.Partitions))
-	for i := range lag.Partitions {
-		p := &lag.Partitions[i]
-		at, ok := p.Position().Get()
-		if !ok {
-			continue
-		}
-		age := past.ReadLag(p.Topic, p.Partition, at)
-		times[i].LagMs = age.Known()
-		if age.State == history.LagAtLeast {
-			times[i].LagMsAtLeast = inspect.Known(age.Ms)
 		}
 	}
 	return times

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
-	"github.com/kafkaops/kafkaops/pkg/inspect/history"
 	"github.com/kafkaops/kafkaops/pkg/inspect/source"
 )
 
@@ -41,48 +40,4 @@ func (s *session) sample(
 			return nil, err
 		}
 	}
-}
-
-// addTiming fills a row with what the samples tell of it.
-func addTiming(row *render.LagRow, past *history.History) {
-	p := row.Partition
-	rates := past.Rates(p.Topic, p.Index, 0)
-	t := &render.PartitionTiming{AppendPerSecond: rates.AppendPerSec, CommitPerSecond: rates.CommitPerSec}
-	stall, stalled := past.Stall(p.Topic, p.Index)
-	switch {
-	case stalled:
-		t.HWFrozenMs = inspect.Known(stall.For.Milliseconds())
-		row.Notes = append(row.Notes, stallNotes(&stall, &row.Health)...)
-	case rates.CommitPerSec.IsKnown():
-		t.HWFrozenMs = inspect.Known[int64](0)
-	}
-	for i := range row.Lag.Replicas {
-		t.Replicas = append(t.Replicas, replicaTiming(past, p, row.Lag.Replicas[i].Broker))
-	}
-	row.Timing = t
-}
-
-func replicaTiming(past *history.History, p *inspect.Partition, id inspect.BrokerID) render.ReplicaTiming {
-	t := render.ReplicaTiming{Broker: id}
-	lag := past.TimeLag(p.Topic, p.Index, id)
-	t.LagMs = lag.Known()
-	if lag.State == history.LagAtLeast {
-		t.LagMsAtLeast = inspect.Known(lag.Ms)
-	}
-	move := past.CatchUp(p.Topic, p.Index, id, 0)
-	t.FetchPerSecond, t.LagPerSecond, t.CatchUpMs = move.FetchPerSec, move.LagPerSec, move.RemainingMs
-	return t
-}
-
-// stallNotes says what a standing HW means, and what it proves of producers.
-func stallNotes(s *history.Stall, h *inspect.Health) []string {
-	waiting := render.Thousands(s.Uncommitted) + " records wait above the HW, unseen by consumers"
-	if h.Has(inspect.StatusUnderMinISR) {
-		waiting += ", until min ISR is met again"
-	}
-	notes := []string{waiting}
-	if s.ProvesWeakAcks() {
-		notes = append(notes, fmt.Sprintf("a producer is not using acks=all: %s records came in under min ISR", render.Thousands(s.AppendedUnderMinISR)))
-	}
-	return notes
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history"
 )
 
 // LagRow is one partition as lag shows it.
@@ -47,6 +48,8 @@ type ReplicaTiming struct {
 	FetchPerSecond, LagPerSecond inspect.Opt[float64]
 	// CatchUpMs is how long it will take at this rate.
 	CatchUpMs inspect.Opt[int64]
+	// Trend is where its lag is going; empty without samples.
+	Trend history.Trend
 }
 
 func (t *PartitionTiming) replica(id inspect.BrokerID) ReplicaTiming {

@@ -74,7 +74,7 @@ func (t *Table) naturalWidths() []int {
 			widths[i] = max(widths[i], ansi.StringWidth(r.Cells[i].Text))
 		}
 		if widths[i] > 0 || !c.HideBlank {
-			widths[i] = max(widths[i], ansi.StringWidth(c.Name))
+			widths[i] = max(widths[i], ansi.StringWidth(c.Name), c.Room)
 		}
 	}
 	return widths

@@ -35,6 +35,9 @@ type Column struct {
 	// Keep: the column goes after all others that have no Spare either, which go from
 	// the right. What the row is of, in the first column, always stays.
 	Keep bool
+	// Room is the least width that its text is taken to need: where not all rows are drawn,
+	// that of the others.
+	Room int
 }
 
 const cheap = 10

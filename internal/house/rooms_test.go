@@ -159,7 +159,8 @@ var libraries = []library{
 	{
 		what: "bubbletea",
 		prefixes: []string{
-			"charm.land/bubbles", "charm.land/bubbletea", "github.com/charmbracelet/bubbles", "github.com/charmbracelet/bubbletea",
+			"charm.land/bubbles", "charm.land/bubbletea", "charm.land/lipgloss", "github.com/charmbracelet/bubbles",
+			"github.com/charmbracelet/bubbletea", "github.com/charmbracelet/colorprofile", "github.com/charmbracelet/lipgloss",
 		},
 		rooms: []string{"cmd/kafkaops/internal/tui"},
 	},

@@ -122,8 +122,8 @@ func askAll(t *testing.T, name string, opts kafkatest.Options) (all answers) {
 	return all
 }
 
-// ofRecordings are the commands that write or read one.
-var ofRecordings = []string{"record", "tune", "diagnose"}
+// ofRecordings are the commands that write or read one, or can.
+var ofRecordings = []string{"record", "tune", "diagnose", "top"}
 
 // recordedOutage: what is looked at in an outage is in the file, with what is not known, and
 // can be advised on.

@@ -194,6 +194,7 @@ var badValuesOf = map[string]map[string]map[string]string{
 	"isr":         badIsrValues,
 	"isr summary": badIsrValues,
 	"record":      {"for": {"-1s": "--for -1s is negative", "long": `--for "long": use a duration such as 10s or 1m30s`}},
+	"top":         {"replay": {"": ""}}, // any name may be one: TestTopRefuses
 	"diagnose": {
 		"for":   {"-1s": "--for -1s is negative", "long": `--for "long": use a duration such as 10s or 1m30s`},
 		"from":  {"": ""}, // any name may be one: TestDiagnoseRefuses

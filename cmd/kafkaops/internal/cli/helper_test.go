@@ -183,7 +183,7 @@ func localCommand(c *cobra.Command) bool {
 // brokers of most tests here do not have. It has tests of its own.
 func readsLog(c *cobra.Command) bool {
 	family, _, _ := strings.Cut(pathOf(c), " ")
-	return family == "isr" || family == "record" || family == "tune" || family == "diagnose"
+	return family == "isr" || family == "record" || family == "tune" || family == "diagnose" || family == "top"
 }
 
 // asking are the paths of all commands that ask brokers and print the answer.

@@ -103,7 +103,7 @@ stderr); 2 wrong usage; 3 answered, and not healthy; 130 interrupted.`,
 		"{{if and .HasAvailableSubCommands (eq .Use .Name)}}\n  {{.CommandPath}} [command]{{end}}", 1))
 	root.SetVersionTemplate(versionLine())
 	root.AddCommand(
-		newDescribeCmd(env), newLagCmd(env), newIsrCmd(env), newRecordCmd(env), newTuneCmd(env), newDiagnoseCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env),
+		newDescribeCmd(env), newLagCmd(env), newIsrCmd(env), newRecordCmd(env), newTuneCmd(env), newDiagnoseCmd(env), newTopCmd(env), newCheckCmd(env), newExportCmd(env), newContextCmd(env),
 		newClusterCmd(env), newDemoCmd(env), newVersionCmd(env),
 	)
 	addBuiltins(root)

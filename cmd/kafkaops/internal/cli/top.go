@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/tui"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
+	"github.com/kafkaops/kafkaops/pkg/inspect/history/recording"
+	"github.com/kafkaops/kafkaops/pkg/inspect/source"
+	"github.com/spf13/cobra"
+)
+
+// topOptions are the flags of top.
+type topOptions struct {
+	lookOptions
+	replay   string
+	readOnly bool
+}
+
+func newTopCmd(env Env) *cobra.Command {
+	var o topOptions
+	cmd := &cobra.Command{
+		Use:   "top [TOPIC…]",
+		Short: "Let me watch: replication, live in the terminal",
+		Long: `Shows the cluster and goes on showing it: the verdict with its reasons and its cause,
+partitions with the worst first, each replica's lag in records and in time and whether
+it grows or drains, brokers, changes of ISRs with their causes, groups, the quorum, what
+diagnose finds and what tune would say of what was seen so far.
+
+Keys are as in k9s: ? lists them, : goes to a screen, / filters, enter opens, esc goes
+back, Shift-letters sort, p holds the screen, [ and ] step through what was seen, y copies
+a row as JSON, w writes all of it into a recording, q quits. A cluster that does not answer
+is a state of the screen: the last look stays, greyed, with its age and the reason.
+
+--replay FILE plays what kafkaops record kept: { and } wind it, < and > change its speed.
+
+Nothing is changed by watching. Where no terminal is there to draw on (top | cat), or with
+-o json or yaml, it prints what describe prints, once.
+
+A TOPIC with any of *?[ is a glob; quote it from the shell. A cluster whose topics are
+many is looked at less often: no more than a quarter of the time is spent on it.`,
+		Example: `  kafkaops top -b kafka-1:9092
+  kafkaops top 'orders*' --interval 1s -b kafka-1:9092
+  kafkaops top --replay day.rec`,
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
+	}
+	o.register(cmd, env, defaultInterval)
+	f := cmd.Flags()
+	f.StringVar(&o.replay, "replay", "", "play a `file` of kafkaops record")
+	f.BoolVar(&o.readOnly, "readonly", false, "offer nothing that changes the cluster; so it is in a context that is readonly")
+	_ = cmd.MarkFlagFilename("replay")
+	return cmd
+}
+
+func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
+	view, filter, err := o.shown(env, args)
+	if err != nil {
+		return err
+	}
+	if o.interval < minInterval {
+		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
+	}
+	cfg := tui.Config{Interval: o.interval, Color: view.Color, Now: time.Now}
+	if o.readOnly {
+		cfg.ReadOnly = "--readonly"
+	}
+	screen := view.Terminal && view.Format != render.FormatWide
+	if o.replay != "" {
+		return o.runReplay(ctx, env, cfg, view, filter, screen)
+	}
+	t, err := o.resolve(env)
+	if err != nil {
+		return err
+	}
+	t.tellWarnings(env)
+	if t.context != nil && t.context.ReadOnly {
+		cfg.ReadOnly = fmt.Sprintf("context %s is readonly", t.context.Name)
+	}
+	if !screen {
+		return o.printOnce(ctx, env, view, filter, t)
+	}
+	live := newTopLive(t, filter, o.interval, o.timeout)
+	defer live.close()
+	cfg.Source, cfg.Title, cfg.Write = live, "live", writeSeen
+	return tui.Run(ctx, cfg, env.Terminal.In, env.Terminal.Out)
+}
+
+// printOnce is what there is without a terminal: one look.
+func (o *topOptions) printOnce(ctx context.Context, env Env, view render.View, filter topicFilter, t *target) error {
+	s := &session{
+		opts: options{timeout: o.timeout}, view: view, target: t, terminal: env.Terminal,
+		source: source.New(t.brokers, o.timeout, t.options()...),
+	}
+	q := filter.query()
+	q.Parts = inspect.PartELR | inspect.PartReachable
+	snap, err := s.ask(ctx, q, env.Terminal.Err)
+	if err != nil {
+		return err
+	}
+	verdict := snap.Verdict()
+	if err := render.Overview(env.Terminal.Out, view, snap, &verdict); err != nil {
+		return err
+	}
+	return outcome(snap, true)
+}
+
+// writeSeen keeps what a screen has seen in a new recording in the current directory.
+func writeSeen(snaps []*inspect.Snapshot, events []inspect.IsrEvent) (name string, err error) {
+	if len(snaps) == 0 {
+		return "", fmt.Errorf("nothing was seen yet")
+	}
+	first, last := snaps[0], snaps[len(snaps)-1]
+	name = "kafkaops-top-" + last.TakenAt.UTC().Format("20060102T150405Z") + ".rec"
+	if at, err := filepath.Abs(name); err == nil {
+		name = at
+	}
+	if _, err := os.Lstat(name); err == nil {
+		return "", fmt.Errorf("%s is there already", name)
+	}
+	w, err := recording.Open(name, last.ClusterID.Or(""))
+	if err != nil {
+		return "", err
+	}
+	for _, s := range snaps {
+		if err == nil {
+			err = w.AppendLook(s)
+		}
+	}
+	for _, e := range events {
+		if err == nil {
+			err = w.Append(e)
+		}
+	}
+	if len(events) > 0 && err == nil {
+		err = w.Commit(recording.Coverage{Source: inspect.SourceMetadataDiff, Where: "kafkaops top", Since: first.TakenAt, Until: last.TakenAt})
+	}
+	if closed := w.Close(); err == nil {
+		err = closed
+	}
+	return name, err
+}

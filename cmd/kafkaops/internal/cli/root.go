@@ -56,7 +56,7 @@ func Main(args []string, env Env) int {
 // cluster, or that records, has files to close.
 func graceOf(args []string) time.Duration {
 	const usual, withFiles = time.Second, 15 * time.Second
-	if len(args) > 0 && slices.Contains([]string{"cluster", "demo", "record"}, args[0]) {
+	if len(args) > 0 && slices.Contains([]string{"cluster", "demo", "record", "top"}, args[0]) {
 		return withFiles
 	}
 	return usual

@@ -18,8 +18,8 @@ import (
 // topOptions are the flags of top.
 type topOptions struct {
 	lookOptions
-	replay   string
-	readOnly bool
+	replay             string
+	embedded, readOnly bool
 }
 
 func newTopCmd(env Env) *cobra.Command {
@@ -37,6 +37,10 @@ back, Shift-letters sort, p holds the screen, [ and ] step through what was seen
 a row as JSON, w writes all of it into a recording, q quits. A cluster that does not answer
 is a state of the screen: the last look stays, greyed, with its age and the reason.
 
+--embedded starts three brokers in memory with a workload, and has keys that break a broker
+and heal it, after the plan was shown and confirmed; to other commands it is the local
+cluster top.
+
 --replay FILE plays what kafkaops record kept: { and } wind it, < and > change its speed.
 
 Nothing is changed by watching. Where no terminal is there to draw on (top | cat), or with
@@ -46,12 +50,14 @@ A TOPIC with any of *?[ is a glob; quote it from the shell. A cluster whose topi
 many is looked at less often: no more than a quarter of the time is spent on it.`,
 		Example: `  kafkaops top -b kafka-1:9092
   kafkaops top 'orders*' --interval 1s -b kafka-1:9092
+  kafkaops top --embedded
   kafkaops top --replay day.rec`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
 	o.register(cmd, env, defaultInterval)
 	f := cmd.Flags()
 	f.StringVar(&o.replay, "replay", "", "play a `file` of kafkaops record")
+	f.BoolVar(&o.embedded, "embedded", false, "start a cluster of its own in memory, with a workload, and keys that break it and heal it")
 	f.BoolVar(&o.readOnly, "readonly", false, "offer nothing that changes the cluster; so it is in a context that is readonly")
 	_ = cmd.MarkFlagFilename("replay")
 	return cmd
@@ -70,8 +76,22 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 		cfg.ReadOnly = "--readonly"
 	}
 	screen := view.Terminal && view.Format != render.FormatWide
-	if o.replay != "" {
+	switch {
+	case o.replay != "" && o.embedded:
+		return usagef("--replay and --embedded: use one of them")
+	case o.embedded && o.bootstrap+o.contextName != "":
+		return usagef("--embedded starts a cluster of its own: name no other")
+	case o.replay != "":
 		return o.runReplay(ctx, env, cfg, view, filter, screen)
+	}
+	cfg.Title = "live"
+	if o.embedded {
+		e, err := startEmbedded(ctx, env)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = e.close() }() // it was in memory
+		cfg.Title, cfg.Actions, env.Getenv = "embedded", e.actions(), e.demo.getenv
 	}
 	t, err := o.resolve(env)
 	if err != nil {
@@ -86,7 +106,7 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 	}
 	live := newTopLive(t, filter, o.interval, o.timeout)
 	defer live.close()
-	cfg.Source, cfg.Title, cfg.Write = live, "live", writeSeen
+	cfg.Source, cfg.Write = live, writeSeen
 	return tui.Run(ctx, cfg, env.Terminal.In, env.Terminal.Out)
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/tui"
@@ -158,6 +159,8 @@ func TestTopRefuses(t *testing.T) {
 	}
 	for line, want := range map[string]string{
 		"top":                                "no cluster named",
+		"top --replay x --embedded":          "use one of them",
+		"top --embedded -b 127.0.0.1:1":      "name no other",
 		"top --replay " + dir + "/none":      "no such file",
 		"top --replay " + foreign:            "is not a recording of kafkaops",
 		"top --timeout 300ms -b 127.0.0.1:1": "127.0.0.1:1",
@@ -166,5 +169,68 @@ func TestTopRefuses(t *testing.T) {
 		if r := (place{}).run(t.Context(), strings.Fields(line)...); r.code == exitOK || !strings.Contains(r.stderr, want) {
 			t.Errorf("%s: exit code %d, %s", line, r.code, r.stderr)
 		}
+	}
+}
+
+// TestTopEmbedded: a cluster with a load; a fault that its keys give it is seen, and ends.
+func TestTopEmbedded(t *testing.T) {
+	t.Parallel()
+	_, env := machine(t).double()
+	e, err := startEmbedded(t.Context(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := e.close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	actions := map[string]tui.Action{}
+	for _, a := range e.actions() {
+		actions[a.Key] = a
+	}
+	do := func(key string, target tui.Target) {
+		t.Helper()
+		plan, err := actions[key].Plan(t.Context(), target)
+		if err != nil || plan.Title == "" || len(plan.Lines) == 0 {
+			t.Fatalf("%s: %+v, %v", key, plan, err)
+		}
+		if said, err := plan.Do(t.Context()); err != nil || said == "" {
+			t.Fatalf("%s: %q, %v", key, said, err)
+		}
+	}
+	if _, err := actions["ctrl+r"].Plan(t.Context(), tui.Target{}); err == nil {
+		t.Error("there is something to heal at the beginning")
+	}
+	do("ctrl+d", tui.Target{Broker: inspect.Known(inspect.BrokerID(3))})
+	o := targetOptions{bootstrap: e.bootstrap()}
+	target, err := o.resolve(env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := newTopLive(target, topicFilter{}, minInterval, patience)
+	defer live.close()
+	behind := func(s *inspect.Snapshot) (most int64) {
+		for part := range s.Partitions {
+			lag := part.Lag()
+			most = max(most, lag.MaxLag().Or(0))
+		}
+		return most
+	}
+	for begun := time.Now(); ; {
+		seen, err := live.Next(t.Context(), tui.Want{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if behind(seen.Snap) > 100 {
+			break
+		}
+		if time.Since(begun) > patience {
+			t.Fatal("no replica falls behind")
+		}
+	}
+	do("ctrl+r", tui.Target{})
+	if _, err := actions["ctrl+r"].Plan(t.Context(), tui.Target{}); err == nil {
+		t.Error("there is something to heal at the end")
 	}
 }

@@ -184,7 +184,7 @@ func worstBar(r *LagRow, span int64, width int) Cell {
 
 // TopReplicas is the table of one partition's replicas in the terminal UI, a row for each.
 func TopReplicas(v View, r *LagRow) *Table {
-	const others, most = 63, 40 // what the other columns need about
+	const others, most = 76, 40 // what the other columns need about
 	span, width := BarSpan(spreadOf(r)), min(most, max(barWidth(v.Width), v.Width-others))
 	bars := lagBars(width, span, r)
 	t := &Table{Columns: []Column{
@@ -193,7 +193,7 @@ func TopReplicas(v View, r *LagRow) *Table {
 		{Name: "LEO", Right: true},
 		{Name: "LAG", Right: true, Keep: true},
 		{Name: "TIME", Right: true, Keep: true},
-		{Name: "FETCHES", Right: true, Spare: 2},
+		{Name: "FETCHES", Right: true, Spare: cheap + 1},
 		{Name: "TREND", Keep: true},
 		{Name: barTitle(width, span), Spare: cheap},
 		{Name: "WHY", Long: true, HideBlank: true, Spare: 1},

@@ -69,7 +69,7 @@ func (b *Broker) Restart(ctx context.Context) error {
 	if err := b.Stop(ctx); err != nil {
 		return err
 	}
-	if err := b.revive(); err != nil {
+	if _, err := b.revive(); err != nil {
 		return err
 	}
 	err := b.poll(ctx, "it is unfenced", func() bool {

@@ -109,7 +109,8 @@ func (c *Cluster) ready(ctx context.Context) error {
 
 // Heal ends all faults: those of links and disks, pauses and fences. It starts who is
 // dead, or dies meanwhile of what its disk did before, and waits until the cluster is
-// ready. Clocks stay as they are.
+// ready. Clocks stay as they are. A node that it has started and that fails again, such
+// as on a disk that is really full, ends it with that node's error.
 func (c *Cluster) Heal(ctx context.Context) error {
 	c.links.Heal()
 	for _, b := range c.brokers {
@@ -119,24 +120,22 @@ func (c *Cluster) Heal(ctx context.Context) error {
 		p.HealDisk()
 		p.Resume()
 	}
+	started := map[*process]bool{}
 	err := errEnded
 	for left := len(c.processes()); left > 0 && errors.Is(err, errEnded); left-- {
-		if err := c.revive(); err != nil {
-			return err
+		for _, p := range c.processes() {
+			if err := p.Err(); err != nil && started[p] { // no fault of ours: it would be so again
+				return fmt.Errorf("%s was started and has failed: %w", p.name, err)
+			}
+			begun, err := p.revive()
+			if err != nil {
+				return err
+			}
+			started[p] = started[p] || begun
 		}
 		err = c.ready(ctx)
 	}
 	return err
-}
-
-// revive starts who is dead.
-func (c *Cluster) revive() error {
-	for _, p := range c.processes() {
-		if err := p.revive(); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // processes are all, the controller first; none before they are made.

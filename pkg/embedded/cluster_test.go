@@ -3,9 +3,13 @@ package embedded_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -192,4 +196,67 @@ func TestStartingBrokerAnswersNobody(t *testing.T) {
 	if got := ask(); len(got) == 0 {
 		t.Error("it runs, and does not answer")
 	}
+}
+
+// TestWhyFailed: a node that fails by itself says why, in the log and to who asks, until
+// it lives again; one that fails again in spite of Heal ends that.
+func TestWhyFailed(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var log lines
+	c := embeddedtest.New(t, embedded.Options{Brokers: 2, Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil)), Config: map[string]string{
+		"broker.session.timeout.ms": "1000", "broker.heartbeat.interval.ms": "200",
+	}})
+	cl := client(t, c)
+	create(t, cl, "orders", 1, 2)
+	sendSync(t, cl, "orders") // both have its log then
+	b := c.Broker(2)
+	if err := b.Err(); err != nil {
+		t.Errorf("got %v of a broker that runs", err)
+	}
+	b.FillDisk()
+	sendSync(t, cl, "orders")
+	for b.State() == embedded.Running {
+		time.Sleep(time.Millisecond)
+	}
+	if err := b.Err(); b.State() != embedded.Failed || !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("got %s with %v, want it failed for want of room", b.State(), err)
+	}
+	if want := `level=ERROR msg="the node has failed" node="broker 2" error=`; !strings.Contains(log.String(), want) {
+		t.Errorf("got %s, want %s in it", log.String(), want)
+	}
+	// A file where a directory was: no fault of the disk that Heal ends.
+	partition := filepath.Join(dir, "broker-2", "orders-0")
+	away := filepath.Join(t.TempDir(), "away")
+	if err := errors.Join(os.Rename(partition, away), os.WriteFile(partition, nil, 0o644)); err != nil {
+		t.Fatal(err)
+	}
+	err := c.Heal(within(t))
+	if err == nil || !strings.Contains(err.Error(), "broker 2") || !strings.Contains(err.Error(), "orders-0") || b.State() != embedded.Failed || b.Err() == nil {
+		t.Errorf("got %v, and %s with %v, want what broker 2 stumbles over", err, b.State(), b.Err())
+	}
+	if err := errors.Join(os.Remove(partition), os.Rename(away, partition), c.Heal(within(t))); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.Err(); err != nil || b.State() != embedded.Running {
+		t.Errorf("got %s with %v, want it up", b.State(), err)
+	}
+}
+
+// lines is a log that several goroutines write to.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }

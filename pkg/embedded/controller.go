@@ -67,7 +67,8 @@ func (k *Controller) Restart(ctx context.Context) error {
 	if err := k.Stop(ctx); err != nil {
 		return err
 	}
-	return k.revive()
+	_, err := k.revive()
+	return err
 }
 
 // view is what it has decided.

@@ -39,6 +39,7 @@ type process struct {
 
 	mu     sync.Mutex // held while its life changes
 	state  State
+	err    error          // why it is Failed
 	server *broker.Server // nil before the first life
 }
 
@@ -51,11 +52,22 @@ func (p *process) State() State {
 	return p.now()
 }
 
+// Err is why it has failed: what its disk, or the file system below [Options].Dir, has
+// answered, or what is wrong with its log. It is nil in every other state.
+func (p *process) Err() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.now() == Failed {
+		return p.err
+	}
+	return nil
+}
+
 // now is State, under the lock: its process may have ended by itself.
 func (p *process) now() State {
 	if p.alive() && ended(p.server) {
 		if p.state = Stopped; p.server.Err() != nil {
-			p.state = Failed
+			p.state, p.err = Failed, p.server.Err()
 		}
 	}
 	return p.state
@@ -79,7 +91,7 @@ func (p *process) start(ln net.Listener) error {
 		Address: p.c.addressOf, Links: &p.c.links, APIs: p.c.apis, Buffers: p.peer != machine.Controller, Log: p.c.log.With("node", p.name),
 	})
 	if err != nil {
-		p.state = Failed
+		p.state, p.err = Failed, err
 		return err
 	}
 	p.server, p.state = s, Running
@@ -168,21 +180,25 @@ func (p *process) stop(ctx context.Context, begin func() stopper) error {
 
 type stopper = func(now machine.Time, out []machine.Effect) []machine.Effect
 
-// revive begins a new life if there is none.
-func (p *process) revive() error {
+// revive begins a new life if there is none, and says whether it has.
+func (p *process) revive() (begun bool, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.now(); p.alive() {
-		return nil
+		return false, nil
 	}
 	if p.c.over.Load() {
-		return fmt.Errorf("%s: start: the cluster is closed", p.name)
+		return false, fmt.Errorf("%s: start: the cluster is closed", p.name)
 	}
 	ln, err := listenAgain(p.c.host, p.port)
 	if err != nil {
-		return fmt.Errorf("%s: its port is taken: %w", p.name, err)
+		return false, fmt.Errorf("%s: its port is taken: %w", p.name, err)
 	}
-	return p.start(ln)
+	if err := p.start(ln); err != nil {
+		p.c.log.Error("the node cannot start", "node", p.name, "error", err)
+		return false, err
+	}
+	return true, nil
 }
 
 // SlowDisk makes each write and each sync take longer.
@@ -247,7 +263,7 @@ func (p *process) check() error {
 		return nil
 	}
 	if p.state == Failed {
-		return fmt.Errorf("%s: %w: %w", p.name, errEnded, p.server.Err())
+		return fmt.Errorf("%s: %w: %w", p.name, errEnded, p.err)
 	}
 	return fmt.Errorf("%s: %w", p.name, errEnded)
 }

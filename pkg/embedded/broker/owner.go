@@ -151,6 +151,9 @@ func (s *Server) carryOut() {
 
 // end ends the node: nothing is answered from here on.
 func (s *Server) end(err error) {
+	if err != nil {
+		s.opts.Log.Error("the node has failed", "error", err)
+	}
 	s.mu.Lock()
 	s.ended, s.err = true, err
 	close(s.gone)

@@ -36,7 +36,7 @@ func (o *placeOptions) runHeal(ctx context.Context, env Env) error {
 	}
 	begun := time.Now()
 	if _, err := o.ask(ctx, env, local.Request{Do: local.VerbHeal}); err != nil {
-		return err
+		return o.explainHeal(env, before, err)
 	}
 	clocks, err := o.clocks(env, before)
 	if err != nil {
@@ -52,6 +52,30 @@ func (o *placeOptions) runHeal(ctx context.Context, env Env) error {
 	lines := append([]string{fmt.Sprintf("healed in %s: %s, every broker is up", shortly(time.Since(begun)), what)}, clocks...)
 	_, err = fmt.Fprintln(env.Terminal.Out, strings.Join(lines, "\n"))
 	return err
+}
+
+// explainHeal says where no --timeout may be long enough: of a node that had failed by
+// itself, and was started again.
+func (o *placeOptions) explainHeal(env Env, before local.Status, err error) error {
+	if !errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
+	broken := map[int]bool{}
+	for _, f := range before.Faults {
+		broken[f.Broker] = broken[f.Broker] || f.Kind == local.FailDisk || f.Kind == local.FillDisk
+	}
+	var failed []string
+	for _, n := range before.Nodes {
+		if n.Error != "" && !broken[n.ID] {
+			failed = append(failed, fmt.Sprintf("%s had failed (%s)", nodeName(n.ID), n.Error))
+		}
+	}
+	p, placed := o.place(env)
+	if placed != nil || len(failed) == 0 {
+		return err
+	}
+	return fmt.Errorf("cluster %s: heal was not done within %s: %s, and what is not mended will fail again; else try a longer --timeout; %s shows how all stand",
+		p.Name, o.timeout, strings.Join(failed, ", "), typed("cluster status", p.Flags()...))
 }
 
 // clocks are lines of those that have jumped, and how to set them back.

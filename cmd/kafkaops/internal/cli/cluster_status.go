@@ -76,7 +76,11 @@ func localItem(p local.Place, s local.Status) render.LocalClusterItem {
 		if n.Controller {
 			role = controllerWord
 		}
-		item.Nodes = append(item.Nodes, render.LocalNodeItem{ID: inspect.BrokerID(n.ID), Role: role, Address: n.Address, State: n.State})
+		node := render.LocalNodeItem{ID: inspect.BrokerID(n.ID), Role: role, Address: n.Address, State: n.State}
+		if n.Error != "" {
+			node.Error = inspect.Known(n.Error)
+		}
+		item.Nodes = append(item.Nodes, node)
 	}
 	id := func(n int) inspect.Opt[inspect.BrokerID] {
 		if n == 0 {

@@ -120,6 +120,51 @@ func TestLocalStatus(t *testing.T) {
 	}
 }
 
+// TestLocalFailed: a node that has failed by itself is shown with the reason, and heal in
+// vain tells it too.
+func TestLocalFailed(t *testing.T) {
+	t.Parallel()
+	p := machine(t)
+	item := p.upLocal(t, "--brokers 1 --port 0 --set broker.session.timeout.ms=1000 --set broker.heartbeat.interval.ms=200")
+	if r := p.run(t.Context(), "cluster", "topics", "create", "orders", "--partitions", "1"); r.code != exitOK {
+		t.Fatalf("got %+v", r)
+	}
+	dir := filepath.Join(item.Data.Or("?"), "broker-1", "orders-0")
+	for within := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+		if _, err := os.Stat(filepath.Join(dir, "partition.metadata")); err == nil {
+			break
+		} else if time.Now().After(within) {
+			t.Fatal(err)
+		}
+	}
+	for _, args := range [][]string{{"fault", "fill-disk", "--broker", "1"}, {"topics", "create", "more", "--timeout", "1s"}} {
+		p.run(t.Context(), append([]string{"cluster"}, args...)...) // the second may fail
+	}
+	const full = "no space left on device"
+	failed := ran{}
+	for within := time.Now().Add(time.Minute); !strings.Contains(failed.stdout, "failed"); {
+		if time.Now().After(within) {
+			t.Fatalf("it never fails: %+v", failed)
+		}
+		failed = p.run(t.Context(), "cluster", "status")
+	}
+	if head, rows, _ := strings.Cut(failed.stdout, "\n"); !strings.HasSuffix(head, "\tERROR") || !strings.Contains(rows, full) {
+		t.Errorf("got %q, want why it has failed", failed.stdout)
+	}
+	if r := p.run(t.Context(), "cluster", "status", "-o", "json"); !strings.Contains(r.stdout, full+`"`) || strings.Count(r.stdout, `"error": null`) != 1 {
+		t.Errorf("got %q, want an error of the broker and none of the controller", r.stdout)
+	}
+	if err := errors.Join(os.Rename(dir, dir+".away"), os.WriteFile(dir, nil, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if r := p.run(t.Context(), "cluster", "heal"); r.code != exitFailed || !strings.Contains(r.stderr, "broker 1") || !strings.Contains(r.stderr, "orders-0") {
+		t.Errorf("got %+v, want who fails again and why", r)
+	}
+	if r := p.run(t.Context(), "cluster", "status"); !strings.Contains(r.stdout, "orders-0") {
+		t.Errorf("got %+v, want the reason of the second failure", r)
+	}
+}
+
 // TestPurge: nothing goes without --yes, and then what a cluster has written and no more,
 // whether it is up or not.
 func TestPurge(t *testing.T) {

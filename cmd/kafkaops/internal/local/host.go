@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded"
@@ -113,6 +114,9 @@ func (h *Host) do(ctx context.Context, req Request) error {
 		// Links and disks are whole also where a node has not come back, which its state
 		// tells; clocks stay as they are.
 		h.forget(func(f Fault) bool { return f.Kind != JumpClock })
+		if errors.Is(err, syscall.ENOSPC) && h.data != "" { // no fault of ours took it: those are over
+			return fmt.Errorf("%w: make room for %s, then %s again", err, h.data, h.typed("cluster heal"))
+		}
 		return err
 	}
 	return fmt.Errorf("%q is nothing that this version can do: is the cluster run by another one?", req.Do)
@@ -197,7 +201,9 @@ func breakLink(c *embedded.Cluster, f Fault) error {
 
 // node is what brokers and the controller have in common.
 type node interface {
+	ID() int
 	State() embedded.State
+	Err() error
 	Address() string
 	Kill()
 	PowerLoss() error
@@ -341,13 +347,19 @@ func (h *Host) Status() Status {
 	s.Ready, s.ID, s.Bootstrap = true, c.ID(), c.Bootstrap()
 	s.Faults = append(s.Faults, faults...)
 	for _, b := range c.Brokers() {
-		s.Nodes = append(s.Nodes, Node{ID: b.ID(), Address: b.Address(), State: string(b.State())})
+		s.Nodes = append(s.Nodes, nodeStatus(b))
 	}
-	s.Nodes = append(s.Nodes, Node{
-		ID: embedded.ControllerID, Controller: true, Address: c.ControllerAddress(), State: string(c.Controller().State()),
-	})
+	s.Nodes = append(s.Nodes, nodeStatus(c.Controller()))
 	if h.data != "" {
 		s.DataBytes = sizeOf(h.data)
+	}
+	return s
+}
+
+func nodeStatus(n node) Node {
+	s := Node{ID: n.ID(), Controller: n.ID() == embedded.ControllerID, Address: n.Address(), State: string(n.State())}
+	if err := n.Err(); err != nil { // it may have failed since
+		s.State, s.Error = string(embedded.Failed), err.Error()
 	}
 	return s
 }

@@ -104,4 +104,6 @@ type Node struct {
 	Address    string `json:"address"`
 	// State is running, paused, stopped, killed or failed.
 	State string `json:"state"`
+	// Error is why it has failed; empty in other states.
+	Error string `json:"error,omitempty"`
 }

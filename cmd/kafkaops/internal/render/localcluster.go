@@ -44,6 +44,8 @@ type LocalNodeItem struct {
 	Address string `json:"address"`
 	// State is running, paused, stopped, killed or failed.
 	State string `json:"state"`
+	// Error is why it has failed; null in other states.
+	Error inspect.Opt[string] `json:"error"`
 }
 
 // LocalFaultItem is a fault in force.
@@ -78,6 +80,7 @@ func LocalCluster(w io.Writer, v View, at time.Time, id inspect.Opt[string], c *
 		{Name: "STATE", Keep: true},
 		{Name: "FAULTS", Elastic: true, HideBlank: true, Keep: true},
 		{Name: "PID", Only: InPipe},
+		{Name: "ERROR", Elastic: true, HideBlank: true, Keep: true},
 	}}
 	for _, n := range c.Nodes {
 		var faults []string
@@ -88,7 +91,7 @@ func LocalCluster(w io.Writer, v View, at time.Time, id inspect.Opt[string], c *
 		}
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
 			Number(inspect.Known(n.ID)), Text(n.Role), Text(n.Address), Text(n.State).Styled(stateStyle(n.State)),
-			optional(strings.Join(faults, "; ")).Styled(Warn), Count(c.PID),
+			optional(strings.Join(faults, "; ")).Styled(Warn), Count(c.PID), optional(n.Error.Or("")).Styled(Bad),
 		}})
 	}
 	b.WriteString(t.Text(v))

@@ -3,6 +3,7 @@ package embedded_test
 import (
 	"errors"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -86,13 +87,27 @@ func TestStartRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(mixed, "cluster.lock"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
+	beside := func(file, text string) string { // a cluster's directory with that file in it
+		dir := t.TempDir()
+		at := filepath.Join(dir, file)
+		if err := errors.Join(os.WriteFile(filepath.Join(dir, "cluster.lock"), nil, 0o644),
+			os.MkdirAll(filepath.Dir(at), 0o755), os.WriteFile(at, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
 	for _, tt := range []struct {
 		name string
 		o    embedded.Options
 		want string
 	}{
+		{"a directory of no broker", embedded.Options{Dir: beside("broker-150/x", "")}, "broker-150 is no directory of a cluster, whose brokers are 1 to 99: move it"},
+		{"a directory like a broker's", embedded.Options{Dir: beside("broker-02/x", "")}, "broker-02 is no directory of a cluster"},
+		{"an empty meta.properties", embedded.Options{Dir: beside("broker-1/meta.properties", "")}, filepath.Join("broker-1", "meta.properties") + ": it is empty, so nobody knows"},
+		{"a meta.properties without an id", embedded.Options{Dir: beside("broker-1/meta.properties", "cluster.id=\n")}, "no cluster.id is in it, so nobody knows"},
+		{"a release that is too old", embedded.Options{MaxVersions: "2.0"}, "MaxVersions: release 2.0 of Kafka is too old"},
 		{"data in use", embedded.Options{Dir: dir}, "data directory " + dir + " is in use by another cluster of this process: stop that cluster first"},
-		{"data of two clusters", embedded.Options{Dir: mixed}, "has data of two clusters"},
+		{"data of two clusters", embedded.Options{Dir: mixed}, "cluster.id is MkU3OEVBNTcwNTJENDM2Qg in " + filepath.Join("broker-1", "meta.properties") + " and TkU3OEVBNTcwNTJENDM2Qg in " + filepath.Join("broker-2", "meta.properties") + ": put the right one back"},
 		{"a port in use", embedded.Options{Ports: []int{0, number}}, "broker 2: listen tcp 127.0.0.1:" + port},
 		{"no such port", embedded.Options{Ports: []int{70000}}, "port 70000; want 1 to 65535"},
 		{"too few brokers", embedded.Options{Brokers: -1}, "-1 brokers"},
@@ -358,5 +373,38 @@ func TestMaxVersions(t *testing.T) {
 		// Brokers go on to speak with each other as they do.
 		create(t, cl, "orders", 1, 2)
 		sendSync(t, cl, "orders")
+	}
+}
+
+// TestCheckpointsThatAreNone: the log warns of checkpoints that cannot be read, and what
+// they told is found out again.
+func TestCheckpointsThatAreNone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var log lines
+	o := embedded.Options{Brokers: 1, Dir: dir, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	names := []string{"recovery-point-offset-checkpoint", "replication-offset-checkpoint"}
+	for life := range 2 {
+		c, err := embedded.Start(within(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cl := client(t, c)
+		if life == 0 {
+			create(t, cl, "orders", 1, 1)
+		}
+		sendSync(t, cl, "orders")
+		cl.Close()
+		if err := c.Close(); err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			if got := strings.Contains(log.String(), `level=WARN msg="`+name+": "); got != (life == 1) {
+				t.Errorf("life %d: got %q; want %s in it only where it was damaged", life, log.String(), name)
+			}
+			if err := os.WriteFile(filepath.Join(dir, "broker-1", name), []byte("garbage\n"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
 	}
 }

@@ -233,9 +233,22 @@ func isOurs(name string) bool {
 	case controllerDir, pidName, commandLog:
 		return true
 	}
+	id, numbered := brokerOf(name)
+	return numbered && id > 0
+}
+
+// brokerOf reads the name of a broker's directory; id is 0 where a number is there, and
+// no cluster gives one of that kind. numbered is false for other names.
+func brokerOf(name string) (id int, numbered bool) {
 	n, isBroker := strings.CutPrefix(name, brokerDir)
 	id, err := strconv.Atoi(n)
-	return isBroker && err == nil && id > 0 && n == strconv.Itoa(id)
+	if !isBroker || err != nil {
+		return 0, false
+	}
+	if id < 1 || id >= ControllerID || n != strconv.Itoa(id) {
+		id = 0
+	}
+	return id, true
 }
 
 // found is what a data directory holds.
@@ -250,40 +263,53 @@ func lookInto(dir string) (found, error) {
 	if err != nil {
 		return f, err
 	}
+	from := "" // where clusterID was read
 	for _, e := range entries {
-		n, isBroker := strings.CutPrefix(e.Name(), brokerDir)
-		if id, err := strconv.Atoi(n); isBroker && err == nil && e.IsDir() {
-			f.brokers = max(f.brokers, id)
-		} else if e.Name() != controllerDir {
+		broker, numbered := brokerOf(e.Name())
+		switch {
+		case numbered && !e.IsDir(), !numbered && e.Name() != controllerDir:
 			continue
+		case numbered && broker == 0:
+			return f, &DirError{dir, fmt.Errorf("%s is no directory of a cluster, whose brokers are 1 to %d: move it elsewhere", e.Name(), ControllerID-1)}
 		}
-		id, err := clusterID(filepath.Join(dir, e.Name()))
+		f.brokers = max(f.brokers, broker)
+		file := filepath.Join(e.Name(), "meta.properties")
+		id, err := clusterID(filepath.Join(dir, file))
 		switch {
 		case err != nil:
-			return f, err
+			return f, &DirError{dir, fmt.Errorf("%s: %w", file, err)}
 		case id == "" || id == f.clusterID:
 		case f.clusterID != "":
-			return f, fmt.Errorf("data directory %s has data of two clusters, %s and %s (%s)", dir, f.clusterID, id, e.Name())
+			return f, &DirError{dir, fmt.Errorf("it has data of two clusters, or one id was changed: cluster.id is %s in %s and %s in %s: put the right one back, or move away what is of the other",
+				f.clusterID, from, id, file)}
 		default:
-			f.clusterID = id
+			f.clusterID, from = id, file
 		}
 	}
 	return f, nil
 }
 
-// clusterID reads a node's meta.properties; "" if there is none.
-func clusterID(dir string) (string, error) {
-	b, err := os.ReadFile(filepath.Join(dir, "meta.properties"))
+// clusterID reads a meta.properties; "" if there is none.
+func clusterID(file string) (string, error) {
+	b, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
+		var path *fs.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
 		return "", err
 	}
 	for line := range strings.Lines(string(b)) {
-		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "cluster.id="); ok {
+		if id, ok := strings.CutPrefix(strings.TrimSpace(line), "cluster.id="); ok && id != "" {
 			return id, nil
 		}
 	}
-	return "", fmt.Errorf("%s: no cluster.id", filepath.Join(dir, "meta.properties"))
+	what := "no cluster.id is in it"
+	if len(b) == 0 {
+		what = "it is empty"
+	}
+	return "", errors.New(what + ", so nobody knows whose data lies beside it: put the file back as it was, or move that directory away")
 }

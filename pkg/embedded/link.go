@@ -15,7 +15,8 @@ type Link struct {
 }
 
 // Link returns the way from one node to another, by their ids; [ControllerID] is the
-// controller. It panics where there is no such node.
+// controller. It panics where there is no such node. A node sends itself nothing, so
+// that what is done to the way from one to itself changes nothing.
 func (c *Cluster) Link(from, to int) *Link {
 	return &Link{c.links.Link(c.peer(from), c.peer(to))}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kafkaops/kafkaops/pkg/embedded/controller"
 	"github.com/kafkaops/kafkaops/pkg/embedded/node"
@@ -45,7 +46,8 @@ type Options struct {
 	// BrokerConfig are configs of one node, by its id; they win over Config.
 	BrokerConfig map[int]map[string]string
 	// MaxVersions is a release of Kafka, like "3.9": no API is offered in a newer
-	// version than that one has. "" is 4.4.
+	// version than that one has; from 2.1 on, whose versions are the oldest that Kafka 4
+	// has (KIP-896). "" is 4.4.
 	MaxVersions string
 	// Log is told what the nodes note; nil: nobody.
 	Log *slog.Logger
@@ -114,14 +116,46 @@ func (o *Options) checkIDs(brokers int) error {
 func (o *Options) checkConfigs(brokers int) error {
 	q := quorum.Options{Controller: controller.DefaultOptions(ControllerID, "", nil)}
 	if err := configure(&q, o.config(ControllerID)); err != nil {
-		return fmt.Errorf("controller: %w", err)
+		return &OptionError{"Config", ControllerID, err}
 	}
 	for id := 1; id <= brokers; id++ {
 		if err := node.CheckConfig(forBroker(o.config(id))); err != nil {
-			return fmt.Errorf("broker %d: %w", id, err)
+			return &OptionError{"Config", id, err}
 		}
 	}
 	return nil
+}
+
+// OptionError says which field of [Options] cannot be as it is.
+type OptionError struct {
+	// Field is MaxVersions or Config, the latter for BrokerConfig too.
+	Field string
+	// Node is the id of the first node that would refuse it; 0 where it is of none.
+	Node int
+	// Err is what is wrong, and what can be instead.
+	Err error
+}
+
+func (e *OptionError) Error() string {
+	switch e.Node {
+	case 0:
+		return e.Field + ": " + e.Err.Error()
+	case ControllerID:
+		return "controller: " + e.Err.Error()
+	}
+	return fmt.Sprintf("broker %d: %v", e.Node, e.Err)
+}
+
+// Unwrap returns Err.
+func (e *OptionError) Unwrap() error { return e.Err }
+
+// CheckNames looks at MaxVersions, Config and BrokerConfig as [Start] does, and opens
+// nothing. Its error is an *[OptionError].
+func (o *Options) CheckNames() error {
+	if _, err := o.apis(); err != nil {
+		return err
+	}
+	return o.checkConfigs(max(o.Brokers, 1))
 }
 
 func (o *Options) apis() (wire.APIs, error) {
@@ -129,8 +163,12 @@ func (o *Options) apis() (wire.APIs, error) {
 		return wire.APIs{}, nil
 	}
 	apis, err := wire.Release(o.MaxVersions)
+	var major, minor int
+	if _, e := fmt.Sscanf(strings.TrimPrefix(o.MaxVersions, "v"), "%d.%d", &major, &minor); err == nil && (e != nil || major < 2 || major == 2 && minor < 1) {
+		err = fmt.Errorf("release %s of Kafka is too old: Kafka 4 has no versions from before 2.1, use that or a later one", o.MaxVersions)
+	}
 	if err != nil {
-		return apis, fmt.Errorf("MaxVersions: %w", err)
+		return apis, &OptionError{Field: "MaxVersions", Err: err}
 	}
 	return apis, nil
 }

@@ -71,7 +71,7 @@ func (u *upkeep) checkpointHWs(n *Node) {
 // tellRepairs notes what was damaged on the disk and what was done about it.
 func (u *upkeep) tellRepairs(n *Node) {
 	for _, r := range n.dir.Repairs() {
-		n.out = append(n.out, machine.Note{Text: r.String(), Warn: r.OfRecords()})
+		n.out = append(n.out, machine.Note{Text: r.String(), Warn: r.OfRecords() || r.OfCheckpoint()})
 	}
 }
 

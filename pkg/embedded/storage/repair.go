@@ -26,6 +26,19 @@ type Repair struct {
 // made anew from them.
 func (r Repair) OfRecords() bool { return strings.HasSuffix(r.File, logSuffix) }
 
+// OfCheckpoint reports whether a checkpoint of the log directory counts as lost. Those are
+// written to another file and renamed, so that no crash leaves one that cannot be read.
+// Kafka warns too and goes on without the recovery points and the log starts
+// (LogManager.loadLogs); without the HWs it takes the directory for failed
+// (CheckpointFileWithFailureHandler.read).
+func (r Repair) OfCheckpoint() bool {
+	switch r.File {
+	case recoveryCheckpoint, startCheckpoint, hwCheckpoint, cleanerCheckpoint:
+		return r.Offset == NoOffset
+	}
+	return false
+}
+
 // String is the sentence for a log.
 func (r Repair) String() string {
 	if r.Offset == NoOffset {

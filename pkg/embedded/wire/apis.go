@@ -92,8 +92,8 @@ func Release(name string) (APIs, error) {
 	v := kversion.FromString(name)
 	if v == nil {
 		names := kversion.VersionStrings()
-		oldest, newest := strings.TrimPrefix(names[len(names)-1], "v"), strings.TrimPrefix(names[0], "v")
-		return APIs{}, fmt.Errorf("no release of Kafka is %s: use one of %s to %s, like 3.9", name, oldest, newest)
+		newest := strings.TrimPrefix(names[0], "v")
+		return APIs{}, fmt.Errorf("no release of Kafka is %s: use one of 2.1 to %s, like 3.9", name, newest)
 	}
 	return APIs{release: v}, nil
 }

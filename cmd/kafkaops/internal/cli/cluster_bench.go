@@ -80,7 +80,9 @@ func (o *benchOptions) check() (embedded.Options, error) {
 		}
 	}
 	var err error
-	out.Config, err = brokerSettings(o.settings)
+	if out.Config, err = brokerSettings(o.settings); err == nil {
+		err = checkNames(&out)
+	}
 	return out, err
 }
 

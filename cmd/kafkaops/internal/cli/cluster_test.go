@@ -165,6 +165,23 @@ func TestLocalFailed(t *testing.T) {
 	}
 }
 
+// TestNamesOfUp: what the engine does not know is wrong usage, in the words of the flag.
+func TestNamesOfUp(t *testing.T) {
+	t.Parallel()
+	p := machine(t)
+	for args, want := range map[string]string{
+		"up --ephemeral --port 0 --max-versions x":      "--max-versions: no release of Kafka is x",
+		"up --detach --port 0 --max-versions 2.0":       "--max-versions: release 2.0 of Kafka is too old",
+		"up --ephemeral --port 0 --set nonsense=4":      "--set: config nonsense is not known",
+		"up --detach --port 0 --set num.partitions=abc": "--set: config num.partitions=abc: want a whole number",
+		"bench --set num.partitions=abc":                "--set: config num.partitions=abc: want a whole number",
+	} {
+		if r := p.run(t.Context(), append([]string{"cluster"}, strings.Fields(args)...)...); r.code != exitUsage || !strings.Contains(r.stderr, want) || r.stdout != "" {
+			t.Errorf("%s: got %+v, want %q", args, r, want)
+		}
+	}
+}
+
 // TestPurge: nothing goes without --yes, and then what a cluster has written and no more,
 // whether it is up or not.
 func TestPurge(t *testing.T) {

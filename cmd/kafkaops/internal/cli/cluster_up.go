@@ -108,6 +108,9 @@ func (o *upOptions) cluster(p local.Place, env Env) (embedded.Options, error) {
 	if out.Config, err = brokerSettings(o.settings); err != nil {
 		return out, err
 	}
+	if err := checkNames(&out); err != nil {
+		return out, err
+	}
 	if !o.ephemeral {
 		out.Dir = p.Data
 	}
@@ -140,6 +143,19 @@ func brokerSettings(settings []string) (map[string]string, error) {
 		}
 	}
 	return out, err
+}
+
+// checkNames says in the words of the flags what the engine would refuse.
+func checkNames(o *embedded.Options) error {
+	err := o.CheckNames()
+	var option *embedded.OptionError
+	if !errors.As(err, &option) {
+		return err
+	}
+	if option.Field == "MaxVersions" {
+		return usagef("--max-versions: %w", option.Err)
+	}
+	return usagef("--set: %w", option.Err)
 }
 
 // tellUnheeded says which settings are Kafka's and change nothing.

@@ -152,6 +152,9 @@ type Broker struct {
 	Features Opt[BrokerFeatures]
 	// Configs is known with [PartConfigs] where the broker answered.
 	Configs Opt[[]Config]
+	// Load is known where who looks asked an agent in the broker's process, see package
+	// jmx: no part stands for it.
+	Load Opt[Load] `json:",omitzero"`
 }
 
 // Address is the broker's address as it is dialed and written: host:port, IPv6

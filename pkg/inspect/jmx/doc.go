@@ -1,7 +1,8 @@
-// Package jmx reads Kafka's own meters of ISR changes from an agent in a broker or
-// controller: a Jolokia agent, or a page of the Prometheus JMX exporter.
+// Package jmx reads Kafka's own meters of ISR changes and of load from an agent in a
+// broker or controller: a Jolokia agent, or a page of the Prometheus JMX exporter.
 //
 //	meters, err := jmx.Read(ctx, "http://kafka-1:8778/jolokia/")
+//	meters, err = jmx.ReadLoad(ctx, "http://kafka-1:9404/metrics") // meters.Load
 //
 // # What the meters count
 //
@@ -19,5 +20,8 @@
 //
 // An exporter's rules may give the meters other names. Those are known that hold the
 // MBean's name, without PerSec too, in any case, with a count at the end: Count, _count
-// or _total. Rates are passed over.
+// or _total. Rates are passed over. Of the request handlers' idle time it is the last
+// minute's rate that is taken: some rules give the mean since the process began alone,
+// which tells nothing of now, and is passed over. Percentiles are known by the attribute's
+// name (99thPercentile) or a label (quantile="0.99").
 package jmx

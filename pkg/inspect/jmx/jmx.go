@@ -21,6 +21,8 @@ type Meters struct {
 	Broker inspect.Opt[inspect.BrokerID]
 	// Each is unknown where the agent does not have it.
 	Shrinks, Expands, FailedUpdates, UncleanElections inspect.Opt[int64]
+	// Load is how busy the process is now.
+	Load inspect.Load
 }
 
 // Any reports whether it has one at least.
@@ -42,7 +44,7 @@ var meters = []struct {
 const (
 	// maxAnswer bounds a page: one of Kafka's with 10,000 partitions has 20 MB.
 	maxAnswer = 64 << 20
-	// maxJolokia bounds what an agent says of five MBeans.
+	// maxJolokia bounds what an agent says of the few MBeans that are wanted.
 	maxJolokia = 1 << 20
 )
 
@@ -65,9 +67,27 @@ func ParseURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// Read asks an agent, which ctx bounds. What the address leads to tells which kind it
-// is. An address without a path may be either.
+// Read asks an agent for the meters of ISRs, which ctx bounds: it fails where there is none
+// of them. What the address leads to tells which kind it is. An address without a path
+// may be either.
 func Read(ctx context.Context, address string) (*Meters, error) {
+	m, err := read(ctx, address)
+	if err == nil && !m.Any() {
+		return nil, fmt.Errorf("%s has none of Kafka's meters of ISRs: is it a broker's, and do the agent's rules let them through?", m.Address)
+	}
+	return m, err
+}
+
+// ReadLoad is Read for the meters of load: it fails where there is none of those.
+func ReadLoad(ctx context.Context, address string) (*Meters, error) {
+	m, err := read(ctx, address)
+	if err == nil && m.Load == (inspect.Load{}) {
+		return nil, fmt.Errorf("%s has none of Kafka's meters of request handlers, network threads and flushes: is it a broker's, and do the agent's rules let them through?", m.Address)
+	}
+	return m, err
+}
+
+func read(ctx context.Context, address string) (*Meters, error) {
 	u, err := ParseURL(address)
 	if err != nil {
 		return nil, err
@@ -88,9 +108,6 @@ func Read(ctx context.Context, address string) (*Meters, error) {
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", m.Address, err)
-	}
-	if !m.Any() {
-		return nil, fmt.Errorf("%s has none of Kafka's meters of ISRs: is it a broker's, and do the agent's rules let them through?", m.Address)
 	}
 	return m, nil
 }

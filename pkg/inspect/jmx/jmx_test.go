@@ -23,7 +23,7 @@ import (
 
 var same = cmp.Options{
 	cmp.Comparer(func(a, b inspect.Opt[int64]) bool { return a == b }), cmp.Comparer(func(a, b inspect.Opt[inspect.BrokerID]) bool { return a == b }),
-	cmpopts.IgnoreFields(Meters{}, "Address"),
+	cmpopts.IgnoreFields(Meters{}, "Address", "Load"),
 }
 
 // serve answers every request with this.
@@ -141,7 +141,7 @@ func TestJolokiaRefusal(t *testing.T) {
 			fmt.Fprint(w, `{"status":200}`)
 			return
 		}
-		all := make([]jolokiaAnswer, len(meters)+1)
+		all := make([]jolokiaAnswer, len(meters)+1+len(loadMBeans))
 		for i := range all {
 			all[i] = jolokiaAnswer{Status: 403, Error: "forbidden"}
 		}
@@ -197,6 +197,7 @@ func TestReal(t *testing.T) {
 			continue
 		}
 		t.Logf("%+v", *got)
+		checkRealLoad(t, id, got.Load)
 		// What the agent says of each by itself.
 		raw := func(name string) (n int64) {
 			if id == 1 {

@@ -29,11 +29,14 @@ type jolokiaAnswer struct {
 
 // readJolokia asks for all meters at once.
 func (a *agent) readJolokia(ctx context.Context, m *Meters) error {
-	asked := make([]jolokiaRead, 0, len(meters)+1)
+	asked := make([]jolokiaRead, 0, len(meters)+1+len(loadMBeans))
 	for i := range meters {
 		asked = append(asked, jolokiaRead{"read", meters[i].mbean})
 	}
 	asked = append(asked, jolokiaRead{"read", appInfo})
+	for i := range loadMBeans {
+		asked = append(asked, jolokiaRead{"read", loadMBeans[i]})
+	}
 	body, err := json.Marshal(asked)
 	if err != nil {
 		return err
@@ -65,9 +68,21 @@ func (a *agent) readJolokia(ctx context.Context, m *Meters) error {
 		}
 	}
 	var infos map[string]json.RawMessage
-	if last := answers[len(meters)]; last.Status == http.StatusOK && json.Unmarshal(last.Value, &infos) == nil && len(infos) == 1 {
+	if info := answers[len(meters)]; info.Status == http.StatusOK && json.Unmarshal(info.Value, &infos) == nil && len(infos) == 1 {
 		for name := range infos {
 			m.Broker = idOf(name)
+		}
+	}
+	for i, mbean := range loadMBeans {
+		// One that is missing or forbidden is left out: it costs this figure alone.
+		var attributes map[string]any
+		if answer := answers[len(meters)+1+i]; answer.Status != http.StatusOK || json.Unmarshal(answer.Value, &attributes) != nil {
+			continue
+		}
+		for name, value := range attributes {
+			if v, ok := value.(float64); ok { // no number is told as text
+				takeLoad(&m.Load, mbean+"_"+name, v)
+			}
 		}
 	}
 	return nil

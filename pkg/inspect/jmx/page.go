@@ -44,7 +44,7 @@ func readPage(in io.Reader, m *Meters) error {
 		kept.Write(line)
 		kept.WriteByte('\n')
 		if kept.Len() > maxKept {
-			return errors.New("has more meters of ISRs than a node has")
+			return errors.New("has more of the meters that are wanted than a node has")
 		}
 	}
 	if err := lines.Err(); errors.Is(err, bufio.ErrTooLong) {
@@ -74,7 +74,7 @@ func isMetric(line []byte) bool {
 }
 
 func isWanted(line string, m *Meters) bool {
-	return wanted(line, m) != nil || strings.Contains(strings.ToLower(line), "app_info")
+	return wanted(line, m) != nil || wantedLoad(line) || strings.Contains(strings.ToLower(line), "app_info")
 }
 
 // take takes a metric, if it is a count that is wanted.
@@ -90,6 +90,7 @@ func (m *Meters) take(name string, metric *dto.Metric) {
 		}
 		return
 	}
+	takeLoad(&m.Load, strings.Join([]string{labels["name"], name, labels["attribute"], percentile(labels["quantile"])}, "_"), metric.GetUntyped().GetValue())
 	if !strings.HasSuffix(lower, "_count") && !strings.HasSuffix(lower, "_total") && !strings.EqualFold(labels["attribute"], "count") {
 		return
 	}

@@ -77,6 +77,8 @@ func (f filler) fill(v reflect.Value) {
 		v.SetString([]string{"", "a", "<&>\u2028 ü", "Ω", fmt.Sprint(f.Int())}[f.IntN(5)])
 	case reflect.Bool:
 		v.SetBool(f.IntN(2) == 0)
+	case reflect.Float64:
+		v.SetFloat(f.Float64())
 	case reflect.Uint32:
 		v.SetUint(uint64(f.Uint32()))
 	default: // numbers with a sign

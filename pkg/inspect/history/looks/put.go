@@ -22,7 +22,7 @@ func (d *Decoder) put(t thing, content []byte) error {
 		return parse(content, &d.snap.Quorum)
 	case kindBroker:
 		return d.putBroker(content)
-	case kindLogDirs, kindBrokerConfigs, kindFeatures:
+	case kindLogDirs, kindBrokerConfigs, kindFeatures, kindLoad:
 		return d.putOfBroker(t, content)
 	case kindTopic:
 		return d.putTopic(content)
@@ -57,7 +57,7 @@ func (d *Decoder) putBroker(content []byte) error {
 		return nil
 	}
 	was := &(*all)[i]
-	b.LogDirs, b.Configs, b.Features = was.LogDirs, was.Configs, was.Features
+	b.LogDirs, b.Configs, b.Features, b.Load = was.LogDirs, was.Configs, was.Features, was.Load
 	*was = b
 	return nil
 }
@@ -73,6 +73,9 @@ func (d *Decoder) putOfBroker(t thing, content []byte) error {
 		return parse(content, &b.LogDirs)
 	case kindBrokerConfigs:
 		return parse(content, &b.Configs)
+	case kindLoad:
+		b.Load = inspect.Unknown[inspect.Load]()
+		return parse(content, &b.Load)
 	}
 	b.Features = inspect.Unknown[inspect.BrokerFeatures]() // maps are added to
 	return parse(content, &b.Features)
@@ -167,7 +170,7 @@ func (d *Decoder) remove(t thing) {
 		if i, found := d.broker(inspect.BrokerID(t.index)); found {
 			s.Brokers = slices.Delete(s.Brokers, i, i+1)
 		}
-	case kindLogDirs, kindBrokerConfigs, kindFeatures:
+	case kindLogDirs, kindBrokerConfigs, kindFeatures, kindLoad:
 		if i, found := d.broker(inspect.BrokerID(t.index)); found {
 			removeOfBroker(&s.Brokers[i], t.kind)
 		}
@@ -194,6 +197,8 @@ func removeOfBroker(b *inspect.Broker, k kind) {
 		b.Configs = inspect.Unknown[[]inspect.Config]()
 	case kindFeatures:
 		b.Features = inspect.Unknown[inspect.BrokerFeatures]()
+	case kindLoad:
+		b.Load = inspect.Unknown[inspect.Load]()
 	}
 }
 

@@ -23,6 +23,7 @@ const (
 	kindTopicConfigs
 	kindPartition
 	kindGroup
+	kindLoad
 )
 
 // thing names something that moves seldom.
@@ -71,7 +72,8 @@ func eachThing(s *inspect.Snapshot, take func(thing, any)) {
 }
 
 func eachOfBroker(b inspect.Broker, take func(thing, any)) {
-	dirs, configs, features := b.LogDirs, b.Configs, b.Features
+	dirs, configs, features, load := b.LogDirs, b.Configs, b.Features, b.Load
+	b.Load = inspect.Unknown[inspect.Load]()
 	b.LogDirs, b.Configs, b.Features = inspect.Unknown[[]inspect.LogDir](), inspect.Unknown[[]inspect.Config](), inspect.Unknown[inspect.BrokerFeatures]()
 	b.RoundTrip = inspect.Unknown[time.Duration]()
 	b.LeaderLEOsAt, b.FollowerLEOsAt = inspect.Unknown[time.Time](), inspect.Unknown[time.Time]()
@@ -85,6 +87,9 @@ func eachOfBroker(b inspect.Broker, take func(thing, any)) {
 	}
 	if features.IsKnown() {
 		take(thing{kind: kindFeatures, index: id}, features)
+	}
+	if load.IsKnown() {
+		take(thing{kind: kindLoad, index: id}, load)
 	}
 }
 

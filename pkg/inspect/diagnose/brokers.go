@@ -22,6 +22,8 @@ type brokerSeen struct {
 	// committing is for how many looks in a row, up to now, what it follows in the ISR was
 	// written to and all of it committed.
 	committing int
+	// loads are what its own meters told, at the looks that asked them.
+	loads []inspect.Load
 }
 
 func (c *Case) lookAtBrokers(s *inspect.Snapshot) {
@@ -30,6 +32,9 @@ func (c *Case) lookAtBrokers(s *inspect.Snapshot) {
 		b := &s.Brokers[i]
 		seen := c.broker(b.ID)
 		present[b.ID] = true
+		if load, ok := b.Load.Get(); ok {
+			seen.loads = append(seen.loads, load)
+		}
 		fenced, told := b.Fenced.Get()
 		if told || c.looks == 1 || s.Asked.Has(inspect.PartFenced) {
 			seen.be(fenced, c.looks > 1)

@@ -29,6 +29,7 @@ func well(sec int) *inspect.Snapshot {
 		s.Brokers = append(s.Brokers, inspect.Broker{
 			ID: id + 1, Host: "kafka", Port: 9092, Fenced: inspect.Known(false), Reachable: inspect.Known(true),
 			LogDirs: inspect.Known([]inspect.LogDir{{Path: "/data", TotalBytes: inspect.Known[int64](1000), UsableBytes: inspect.Known[int64](500)}}),
+			Load:    inspect.Known(rested(sec)),
 			Configs: inspect.Known([]inspect.Config{{Name: "broker.session.timeout.ms", Value: inspect.Known("9000")}}),
 		})
 	}

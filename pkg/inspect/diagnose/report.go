@@ -43,6 +43,7 @@ var rules = []rule{
 	{"brokers that come and go", (*Case).eventsMissing, findFlapping},
 	{"leaders that are not where they were meant to be, and hot brokers", (*Case).partitionsMissing, findLeaders},
 	{"slow followers, leaders and links", (*Case).lagsMissing, findSlow},
+	{"request handlers, network threads and flushes", (*Case).loadsMissing, findLoaded},
 	{"replicas that are out of the ISR", (*Case).partitionsMissing, findOut},
 	{"partitions without a leader, and writes that are refused", (*Case).minISRMissing, findRefused},
 	{"high watermarks that stand still", (*Case).lagsMissing, findFrozen},
@@ -63,6 +64,7 @@ func (c *Case) Diagnose(others ...Finding) Report {
 		r.Checks = append(r.Checks, Check{rule.what, rule.missing(c)})
 		all = append(all, rule.find(c)...)
 	}
+	c.addLoads(all)
 	r.Findings = correlate(append(all, others...))
 	return r
 }

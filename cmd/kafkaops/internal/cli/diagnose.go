@@ -29,6 +29,7 @@ const (
 // diagnoseOptions are the flags of diagnose.
 type diagnoseOptions struct {
 	lookOptions
+	agents      agentsFlag
 	lasts       time.Duration
 	from, until string
 }
@@ -48,12 +49,16 @@ The worst comes first, then what accounts for most. What could not be told is sa
 nothing wrong it says what was checked. --from FILE diagnoses the end of a recording (see
 kafkaops record), or with --until any moment of it.
 
+--jmx reads Kafka's own meters beside that: how idle request handlers and network threads
+are, and how long flushes take. An agent that does not answer is told, and no error.
+
 Exit codes: 0 nothing, or nothing to worry about; 3 a warning or something critical;
 1 could not ask everything; 2 wrong usage.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 		Example: `  kafkaops diagnose -b kafka-1:9092
   kafkaops diagnose --for 30s 'orders*' -o json -b kafka-1:9092
+  kafkaops diagnose --jmx 'http://{host}:8778/jolokia/' -b kafka-1:9092
   kafkaops diagnose --from day.rec --until 2026-11-29T03:14:00Z --for 2m`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
@@ -62,6 +67,7 @@ A TOPIC with any of *?[ is a glob; quote it from the shell.`,
 	f.StringVar(&o.from, "from", "", "a `file` of kafkaops record")
 	f.StringVar(&o.until, "until", "", "with --from: where to end, a duration back from now (such as 90m, 24h, 7d) or an RFC 3339 time (default: the end of the file)")
 	f.DurationVar(&o.lasts, "for", 10*time.Second, "look for this `duration`; of a recording, so much of its end. 0: one look")
+	o.agents.register(cmd, "tell how busy the brokers are")
 	_ = cmd.MarkFlagFilename("from")
 	return cmd
 }
@@ -110,12 +116,17 @@ func (r *diagnoseRun) check(args []string) (err error) {
 	switch {
 	case o.from == "" && o.until != "":
 		return usagef("--until chooses from a recording: name one by --from")
+	case o.from != "" && len(o.agents.jmx) > 0:
+		return usagef("--jmx reads what is now, and --from is a recording: use kafkaops record --jmx")
 	case o.lasts < 0:
 		return usagef("--for %s is negative", o.lasts)
 	case o.interval < minInterval:
 		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	case o.from == "" && o.lasts/o.interval >= history.MaxSamples:
 		return usagef("--for %s is more than %d looks: use kafkaops record, and --from", o.lasts, history.MaxSamples)
+	}
+	if err := o.agents.check(); err != nil {
+		return err
 	}
 	if o.until != "" {
 		r.until, err = moment("until", o.until, time.Now())
@@ -195,6 +206,10 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 	if err != nil {
 		return nil, err
 	}
+	meters, err := o.agents.of(t, o.timeout)
+	if err != nil {
+		return nil, err
+	}
 	t.tellWarnings(r.env)
 	n := int(o.lasts/o.interval) + 1
 	c := r.begin(o.interval, n)
@@ -222,7 +237,11 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		for _, f := range snap.Failures {
+		meters.ask(ctx, snap.Brokers)
+		if i == n-1 {
+			meters.wait()
+		}
+		for _, f := range append(meters.take(snap), snap.Failures...) {
 			if line := render.FailureLine(f); !told[line] {
 				told[line] = true
 				fail(r.snap, f, r.env.Terminal.Err)

@@ -193,12 +193,16 @@ var badValuesOf = map[string]map[string]map[string]string{
 	},
 	"isr":         badIsrValues,
 	"isr summary": badIsrValues,
-	"record":      {"for": {"-1s": "--for -1s is negative", "long": `--for "long": use a duration such as 10s or 1m30s`}},
 	"top":         {"replay": {"": ""}}, // any name may be one: TestTopRefuses
+	"record": {
+		"for": {"-1s": "--for -1s is negative", "long": `--for "long": use a duration such as 10s or 1m30s`},
+		"jmx": badIsrValues["jmx"],
+	},
 	"diagnose": {
 		"for":   {"-1s": "--for -1s is negative", "long": `--for "long": use a duration such as 10s or 1m30s`},
 		"from":  {"": ""}, // any name may be one: TestDiagnoseRefuses
 		"until": {"1h": "--until chooses from a recording: name one by --from"},
+		"jmx":   badIsrValues["jmx"],
 	},
 	"tune": {
 		"for":          {"0s": "--for 0s: look for longer", "long": `--for "long": use a duration such as 10s or 1m30s`},

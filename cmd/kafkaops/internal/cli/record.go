@@ -32,7 +32,8 @@ const (
 // recordOptions are the flags of record.
 type recordOptions struct {
 	lookOptions
-	lasts time.Duration
+	agents agentsFlag
+	lasts  time.Duration
 }
 
 func newRecordCmd(env Env) *cobra.Command {
@@ -51,6 +52,9 @@ record goes on with it, and the time between is a gap. A day of 1,000 busy parti
 takes about 110 MiB, of idle ones 3. FILE belongs to one cluster, and has one writer;
 isr --store FILE reads its events.
 
+--jmx records Kafka's own meters beside that, for diagnose --from. An agent that does not
+answer is told, and no error.
+
 A TOPIC with any of *?[ is a glob; quote it from the shell. All topics are recorded
 where none is named.`,
 		Example: `  kafkaops record prod.rec --for 24h -b kafka-1:9092
@@ -58,6 +62,7 @@ where none is named.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
 	o.register(cmd, env, defaultInterval)
+	o.agents.register(cmd, "record how busy the brokers are")
 	f := cmd.Flags()
 	f.DurationVar(&o.lasts, "for", 0, "end after this `duration`, such as 90m or 24h; 0 until interrupted")
 	return cmd
@@ -73,6 +78,9 @@ type recordRun struct {
 	source *source.Source
 	w      *recording.Writer
 	carry  looks.Carrier
+	meters *agents
+	// mute are agents' troubles that were told.
+	mute map[string]bool
 	// seldomAt is when a look last asked for all.
 	seldomAt time.Time
 	// last is the newest look, and handed has it for who compares looks.
@@ -138,11 +146,17 @@ func (r *recordRun) open(args []string) (err error) {
 	case o.interval < minInterval:
 		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	}
+	if err := o.agents.check(); err != nil {
+		return err
+	}
 	if r.view, r.filter, err = o.shown(r.env, args[min(1, len(args)):]); err != nil {
 		return err
 	}
 	r.notes.out, r.notes.hold = r.env.Terminal.Err, r.view.Terminal
 	if r.target, err = o.resolve(r.env); err != nil {
+		return err
+	}
+	if r.meters, err = o.agents.of(r.target, o.timeout); err != nil {
 		return err
 	}
 	if len(args) == 0 || args[0] == "" {
@@ -199,6 +213,7 @@ func (r *recordRun) record(ctx context.Context, first *inspect.Snapshot) error {
 			_ = sleep(ctx, time.Until(until))
 			return ended(ctx)
 		}
+		r.meters.ask(ctx, r.last.Brokers)
 		if sleep(ctx, time.Until(next)) != nil {
 			return ended(ctx)
 		}
@@ -238,6 +253,7 @@ func (r *recordRun) keep(s *inspect.Snapshot, failed error) error {
 	}
 	r.trouble(lines)
 	r.carry.Carry(s)
+	r.takeMeters(s)
 	if err := r.w.AppendLook(s); err != nil {
 		return err
 	}
@@ -257,6 +273,19 @@ func (r *recordRun) keep(s *inspect.Snapshot, failed error) error {
 	}
 	r.handed.Leave(s)
 	return nil
+}
+
+// takeMeters takes what the agents told since the look before. Each trouble is told once.
+func (r *recordRun) takeMeters(s *inspect.Snapshot) {
+	for _, f := range r.meters.take(s) {
+		if line := render.FailureLine(f); !r.mute[line] {
+			if r.mute == nil {
+				r.mute = map[string]bool{}
+			}
+			r.mute[line] = true
+			r.notes.say("%s", line)
+		}
+	}
 }
 
 // trouble tells what is wrong that was not so at the look before.

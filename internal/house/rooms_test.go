@@ -45,6 +45,7 @@ var rooms = []room{
 		"internal/kraft", "pkg/inspect", "pkg/inspect/connect", "pkg/inspect/history/recording",
 	}},
 	{dir: "pkg/inspect/jmx", ours: []string{"pkg/inspect"}},
+	{dir: "pkg/inspect/host", ours: []string{"pkg/inspect"}},
 	{dir: "pkg/inspect/diagnose", ours: []string{"internal/polish", "pkg/inspect", "pkg/inspect/history"}, pure: true},
 	{dir: "pkg/tuning", ours: []string{"internal/isrrule", "internal/polish"}, pure: true},
 	{dir: "pkg/exporter", ours: []string{"pkg/inspect/...", "pkg/tuning"}},

@@ -24,6 +24,8 @@ type brokerSeen struct {
 	committing int
 	// loads are what its own meters told, at the looks that asked them.
 	loads []inspect.Load
+	// disks are what its own host tells, the busiest first.
+	disks []Disk
 }
 
 func (c *Case) lookAtBrokers(s *inspect.Snapshot) {

@@ -217,6 +217,8 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 		opts: options{timeout: o.timeout, interval: o.interval}, target: t, terminal: r.env.Terminal,
 		source: source.New(t.brokers, o.timeout, t.options()...),
 	}
+	var own ownDisks
+	own.begin()
 	var carry looks.Carrier
 	told := map[string]bool{}
 	for i := range n {
@@ -253,6 +255,7 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 		}
 		r.look(c, snap)
 		if i == n-1 {
+			own.end(c, snap)
 			topics := inspect.Snapshot{Topics: snap.Topics}
 			r.filter.tellUnmatched(&topics, r.env.Terminal.Err)
 			r.snap.Failures = append(r.snap.Failures, topics.Failures...)

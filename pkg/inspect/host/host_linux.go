@@ -2,6 +2,7 @@ package host
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"net"
 	"os"
@@ -72,9 +73,15 @@ func (m Machine) disk(major, minor uint64) (string, bool) {
 	return filepath.Base(at), true
 }
 
+// lookupPatience bounds the question for a name's addresses: what is here is a figure, and
+// not worth waiting for.
+const lookupPatience = time.Second
+
 // isHere reports whether an address of the host is one of this machine's.
 func isHere(host string) bool {
-	wanted, err := net.LookupIP(host)
+	ctx, cancel := context.WithTimeout(context.Background(), lookupPatience)
+	defer cancel()
+	wanted, err := net.DefaultResolver.LookupIP(ctx, "ip", host)
 	if err != nil {
 		return false
 	}

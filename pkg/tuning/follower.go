@@ -48,10 +48,11 @@ const (
 )
 
 // sight is what a look tells of a follower: its LEO, when that was told, whether by
-// itself, and whether the HW shows that its leader knows of it.
+// itself, whether the HW shows that its leader knows of it, and whether the look may have
+// waited for it alone.
 type sight struct {
-	offset, atMs     int64
-	answered, heldHW bool
+	offset, atMs             int64
+	answered, heldHW, heldUp bool
 }
 
 // event is what a leader would have learned of a follower. Events of different
@@ -130,7 +131,7 @@ func (f *follower) caughtUpMs(s sight, m marks) int64 {
 		// It goes on as it did between the last two looks.
 		eachMs := max(f.lagMs-lagMs, lagMs)
 		at = now.atMs + (now.atMs-f.seenMs)*lagMs/eachMs
-	case f.silentMs != 0 && s.atMs-now.atMs > slowAnswerMs:
+	case f.silentMs != 0 && s.heldUp:
 		at = s.atMs
 	case f.silentMs != 0:
 		at = (f.answeredMs + now.atMs) / 2

@@ -265,17 +265,27 @@ func TestSight(t *testing.T) {
 	look := func(leo, hw, f2, f3 int64, in3 bool) *Look {
 		return &Look{AtMs: 5, LEO: leo, HW: hw, Followers: []FollowerLook{{Broker: 2, LEO: f2, InISR: true}, {Broker: 3, LEO: f3, AtMs: 9, InISR: in3}}}
 	}
+	// late is a look whose leader told late, and follower 3 still later.
+	late := func(l *Look, leader, follower int64) *Look {
+		l.BeganMs = l.AtMs
+		l.AtMs += leader
+		l.Followers[1].AtMs += leader + follower
+		return l
+	}
 	for _, tt := range []struct {
 		name string
 		look *Look
 		want sight
 		ok   bool
 	}{
-		{"it answered", look(100, 80, 100, 90, false), sight{90, 9, true, false}, true},
-		{"who holds the HW back", look(100, 80, 100, Unknown, true), sight{80, 9, false, true}, true},
+		{"it answered", look(100, 80, 100, 90, false), sight{90, 9, true, false, false}, true},
+		{"late", late(look(100, 80, 100, 90, false), 0, 300), sight{90, 309, true, false, true}, true},
+		{"the whole look waited, for it alone", late(look(100, 80, 100, 90, false), 300, 0), sight{90, 309, true, false, true}, true},
+		{"or for another", late(look(100, 80, Unknown, 90, false), 300, 0), sight{90, 309, true, false, false}, true},
+		{"who holds the HW back", look(100, 80, 100, Unknown, true), sight{80, 9, false, true, false}, true},
 		{"or might", look(100, 80, 80, Unknown, true), sight{}, false},
 		{"or another that is silent too", look(100, 80, Unknown, Unknown, true), sight{}, false},
-		{"nobody does", look(100, 100, Unknown, Unknown, true), sight{100, 9, false, true}, true},
+		{"nobody does", look(100, 100, Unknown, Unknown, true), sight{100, 9, false, true, false}, true},
 		{"not in the ISR", look(100, 80, 100, Unknown, false), sight{}, false},
 		{"no HW", look(100, Unknown, 100, Unknown, true), sight{}, false},
 	} {
@@ -449,11 +459,11 @@ func TestCaughtUpMs(t *testing.T) {
 		s    sight
 		want int64
 	}{
-		{"between two answers", follower{seenMs: 9000, answeredMs: 9010}, sight{100, 10_010, true, true}, 9510},
-		{"silent, and asked after it was back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_010, true, true}, 9700},
-		{"silent, and answered when it came back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_300, true, true}, 10_300},
-		{"a fifth of a second is left of a whole one", follower{seenMs: 9000, answeredMs: 9010, inPieces: true, lagMs: 1000}, sight{97, 10_010, true, true}, 10_000 + 273*1000/727},
-		{"not before its last fetch", follower{seenMs: 9000, answeredMs: 9010, fetchedMs: 9900}, sight{100, 10_010, true, true}, 9900},
+		{"between two answers", follower{seenMs: 9000, answeredMs: 9010}, sight{100, 10_010, true, true, false}, 9510},
+		{"silent, and asked after it was back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_010, true, true, false}, 9700},
+		{"silent, and answered when it came back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_300, true, true, true}, 10_300},
+		{"a fifth of a second is left of a whole one", follower{seenMs: 9000, answeredMs: 9010, inPieces: true, lagMs: 1000}, sight{97, 10_010, true, true, false}, 10_000 + 273*1000/727},
+		{"not before its last fetch", follower{seenMs: 9000, answeredMs: 9010, fetchedMs: 9900}, sight{100, 10_010, true, true, false}, 9900},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

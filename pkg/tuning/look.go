@@ -13,6 +13,9 @@ type Partition struct {
 type Look struct {
 	// AtMs is when the leader's LEO was read, in ms on one clock for all looks.
 	AtMs int64
+	// BeganMs is when the look began; 0 stands for AtMs. Brokers are asked after all are
+	// connected: who stands still holds the look up, until it goes on or is given up.
+	BeganMs int64
 	// Leader is Unknown where there is none. LeaderEpoch may be Unknown; then only a
 	// change of Leader tells of an election.
 	Leader, LeaderEpoch int32
@@ -36,6 +39,16 @@ type FollowerLook struct {
 	InISR bool
 }
 
+// silent reports whether some follower did not answer.
+func (l *Look) silent() bool {
+	for i := range l.Followers {
+		if l.Followers[i].LEO == Unknown {
+			return true
+		}
+	}
+	return false
+}
+
 // sight is what the look tells of a follower; false where that is nothing.
 //
 // A broker that is frozen does not answer, and is just what matters. But while it is
@@ -45,6 +58,7 @@ func (l *Look) sight(i int) (sight, bool) {
 	f := &l.Followers[i]
 	s := sight{offset: f.LEO, atMs: max(f.AtMs, l.AtMs), answered: true, heldHW: f.InISR && l.HW >= f.LEO}
 	if f.LEO != Unknown {
+		s.heldUp = s.atMs-l.AtMs > slowAnswerMs || l.BeganMs > 0 && l.AtMs-l.BeganMs > slowAnswerMs && !l.silent()
 		return s, true
 	}
 	if !f.InISR || l.HW == Unknown {

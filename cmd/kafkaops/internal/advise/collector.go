@@ -173,7 +173,7 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64, times map[
 	// which it began.
 	ledAt := cmp.Or(times[in.Leader].leaderMs, at)
 	look := tuning.Look{
-		AtMs: ledAt, Leader: int32(in.Leader), LeaderEpoch: tuning.Unknown,
+		AtMs: ledAt, BeganMs: at, Leader: int32(in.Leader), LeaderEpoch: tuning.Unknown,
 		LEO: int64(in.Offsets.LEOBefore.Or(tuning.Unknown)), HW: int64(in.Offsets.HW.Or(tuning.Unknown)),
 	}
 	if epoch, ok := in.LeaderEpoch.Get(); ok {

@@ -129,12 +129,13 @@ func (o *topOptions) printOnce(ctx context.Context, env Env, view render.View, f
 	return outcome(snap, true)
 }
 
-// writeSeen keeps what a screen has seen in a new recording in the current directory.
-func writeSeen(snaps []*inspect.Snapshot, events []inspect.IsrEvent) (name string, err error) {
+// writeSeen keeps the looks that a screen has seen in a new recording in the current
+// directory.
+func writeSeen(snaps []*inspect.Snapshot) (name string, err error) {
 	if len(snaps) == 0 {
 		return "", fmt.Errorf("nothing was seen yet")
 	}
-	first, last := snaps[0], snaps[len(snaps)-1]
+	last := snaps[len(snaps)-1]
 	name = "kafkaops-top-" + last.TakenAt.UTC().Format("20060102T150405Z") + ".rec"
 	if at, err := filepath.Abs(name); err == nil {
 		name = at
@@ -150,14 +151,6 @@ func writeSeen(snaps []*inspect.Snapshot, events []inspect.IsrEvent) (name strin
 		if err == nil {
 			err = w.AppendLook(s)
 		}
-	}
-	for _, e := range events {
-		if err == nil {
-			err = w.Append(e)
-		}
-	}
-	if len(events) > 0 && err == nil {
-		err = w.Commit(recording.Coverage{Source: inspect.SourceMetadataDiff, Where: "kafkaops top", Since: first.TakenAt, Until: last.TakenAt})
 	}
 	if closed := w.Close(); err == nil {
 		err = closed

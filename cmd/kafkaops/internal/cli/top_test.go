@@ -133,7 +133,7 @@ func TestTopWrites(t *testing.T) {
 	}
 	t.Chdir(dir)
 	snaps := append(make([]*inspect.Snapshot, 0, 2), first.Snap, second.Snap)
-	name, err := writeSeen(snaps, nil)
+	name, err := writeSeen(snaps)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,7 +144,7 @@ func TestTopWrites(t *testing.T) {
 	if since, until := again.Span(); !since.Equal(first.Snap.TakenAt) || !until.Equal(second.Snap.TakenAt) {
 		t.Errorf("the recording is of %s to %s", since, until)
 	}
-	if _, err := writeSeen(snaps, nil); err == nil || !strings.Contains(err.Error(), "is there already") {
+	if _, err := writeSeen(snaps); err == nil || !strings.Contains(err.Error(), "is there already") {
 		t.Errorf("a second one of that name: got %v, want that it is there", err)
 	}
 }

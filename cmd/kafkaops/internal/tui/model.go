@@ -23,9 +23,10 @@ type Config struct {
 	// ReadOnly is why nothing may be changed; empty where Actions are offered.
 	ReadOnly string
 	Actions  []Action
-	// Write keeps looks and events in a new recording, and returns its name; nil where that
-	// cannot be.
-	Write func([]*inspect.Snapshot, []inspect.IsrEvent) (string, error)
+	// Write keeps looks in a new recording, and returns its name; nil where that cannot be.
+	// Changes of ISRs are not among what it keeps: a recording says for which stretch of the
+	// log none is missing, and a screen cannot.
+	Write func([]*inspect.Snapshot) (string, error)
 	// Now is the time.
 	Now func() time.Time
 }
@@ -327,13 +328,12 @@ func (m *Model) write() tea.Cmd {
 	for i, l := range m.looks {
 		snaps[i] = l.Snap
 	}
-	events := m.events
 	return func() tea.Msg {
-		name, err := m.cfg.Write(snaps, events)
+		name, err := m.cfg.Write(snaps)
 		if err != nil {
 			return doneMsg{err: err}
 		}
-		return doneMsg{text: fmt.Sprintf("wrote %d looks and %d events into %s", len(snaps), len(events), name)}
+		return doneMsg{text: fmt.Sprintf("wrote %d looks into %s", len(snaps), name)}
 	}
 }
 

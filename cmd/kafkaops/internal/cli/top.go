@@ -47,7 +47,7 @@ Nothing is changed by watching. Where no terminal is there to draw on (top | cat
 -o json or yaml, it prints what describe prints, once.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell. A cluster whose topics are
-many is looked at less often: no more than a quarter of the time is spent on it.`,
+many is looked at less often: between two looks passes three times what one took.`,
 		Example: `  kafkaops top -b kafka-1:9092
   kafkaops top 'orders*' --interval 1s -b kafka-1:9092
   kafkaops top --embedded

@@ -19,7 +19,7 @@ var writePrediction = flag.Bool("prediction.write", false, "write PREDICTION.md 
 // What the table is made of.
 const (
 	// firstSeed: those below were looked at while the replay was made.
-	firstSeed, seeds = 301, 24
+	firstSeed, seeds = 401, 24
 	patternMs        = 600_000
 	lookEachMs       = 1000
 	// recordedMs is the lag time that is in force while it is looked on.
@@ -27,7 +27,7 @@ const (
 	// leastFit is how many of 100 predictions have to be within their bounds.
 	leastFit = 97
 	// timerPhases are the runs with each candidate, the leader's timer shifted.
-	timerPhases = 3
+	timerPhases = 8
 )
 
 var predicted = []int64{5000, 6000, 9000, 12_000, 15_000}

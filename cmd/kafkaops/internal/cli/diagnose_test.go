@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +79,9 @@ func TestDiagnoseWithoutLog(t *testing.T) {
 	c := unhealthy(t)
 	r := place{}.run(t.Context(), "diagnose", "--for", "300ms", "--interval", "100ms", "-o", "json", "-b", c.Addr(1))
 	items := diagnosis(t, r).Items
-	if r.code != exitUnhealthy || len(items) == 0 || items[0].ID != "replica-out" || items[0].Severity != "critical" {
+	// Where looks take long, lags that stand still are of that age too, and told beside it.
+	out := slices.ContainsFunc(items, func(f render.DiagnosisItem) bool { return f.ID == "replica-out" && f.Severity == "critical" })
+	if r.code != exitUnhealthy || !out {
 		t.Errorf("exit code %d: %+v %s", r.code, items, r.stderr)
 	}
 	checkRequests(t, c, "diagnose")

@@ -51,6 +51,15 @@ func (t *table) shape(widths []int) {
 	t.cells = append(t.cells[:0], make([]cell, n)...)
 }
 
+// each calls take with every row.
+func (t *table) each(take func(row int, cells []cell)) {
+	at := 0
+	for row, width := range t.widths {
+		take(row, t.cells[at:at+width])
+		at += width
+	}
+}
+
 // columnOf is the column, in the format, of a row's cell; words that of the known bits
 // of 32 cells. Column 0 is for the rows that are passed over.
 func columnOf(at int) int  { return 1 + at/wordBits + 1 + at }

@@ -157,11 +157,7 @@ func (d *Decoder) shapeTable(t *table, rows func(*inspect.Snapshot, *grid), set 
 	d.now.reset()
 	rows(&d.snap, &d.now)
 	t.shape(d.now.widths)
-	at := 0
-	for row, width := range t.widths {
-		set(row, t.cells[at:at+width])
-		at += width
-	}
+	t.each(set)
 }
 
 func (d *Decoder) applyColumns(in *look) error {
@@ -171,7 +167,7 @@ func (d *Decoder) applyColumns(in *look) error {
 		set     func(int, []cell)
 	}{
 		{in.partitions, &d.tables.partitions, d.setPartition},
-		{in.brokers, &d.tables.brokers, d.setBroker},
+		{in.brokers, &d.tables.brokers, func(int, []cell) {}}, // all of them are set below
 		{in.quorum, &d.tables.quorum, d.setQuorum},
 		{in.commits, &d.tables.commits, d.setCommit},
 	} {
@@ -179,19 +175,10 @@ func (d *Decoder) applyColumns(in *look) error {
 			return err
 		}
 	}
-	d.setTimes()
+	// Brokers' times move on with the look's: they are told from where it began, and the
+	// rows may stand as they were.
+	d.tables.brokers.each(d.setBroker)
 	return nil
-}
-
-// setTimes moves the brokers' times on with the look's: they are told from where it began,
-// and may stand as they were.
-func (d *Decoder) setTimes() {
-	t := &d.tables.brokers
-	at := 0
-	for row, width := range t.widths {
-		d.setBroker(row, t.cells[at:at+width])
-		at += width
-	}
 }
 
 func (d *Decoder) setPartition(row int, cells []cell) {

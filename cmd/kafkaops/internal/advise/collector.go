@@ -38,6 +38,8 @@ type Collector struct {
 	// alone.
 	known []Span
 	links links
+	// times are those of the brokers' answers in this look.
+	times []answered
 	// fetching and session are settings beside those in settings: what followers fetch
 	// with, and the name of the session timeout.
 	fetching tuning.FetchHistory
@@ -101,7 +103,7 @@ func (c *Collector) Look(s *inspect.Snapshot) {
 	c.last = at
 	c.looks++
 	c.seen.look(s, at)
-	times := timesOf(s)
+	c.takeTimes(s)
 	whole := c.looks == 1 || s.Asked.Has(inspect.PartConfigs)
 	if whole {
 		c.takeSettings(s)
@@ -120,7 +122,7 @@ func (c *Collector) Look(s *inspect.Snapshot) {
 			mine.take(t)
 		}
 		for j := range t.Partitions {
-			c.lookAt(mine, &t.Partitions[j], at, times)
+			c.lookAt(mine, &t.Partitions[j], at)
 		}
 	}
 	c.links.endLook(dt)
@@ -138,15 +140,28 @@ func (t *topic) take(in *inspect.Topic) {
 
 // answered is when a broker told the log end offsets of what it leads, and of what it
 // follows, ms; 0 where it did not, or the look does not say.
-type answered struct{ leaderMs, followerMs int64 }
+type answered struct {
+	broker               inspect.BrokerID
+	leaderMs, followerMs int64
+}
 
-func timesOf(s *inspect.Snapshot) map[inspect.BrokerID]answered {
-	out := make(map[inspect.BrokerID]answered, len(s.Brokers))
+func (c *Collector) takeTimes(s *inspect.Snapshot) {
+	c.times = c.times[:0]
 	for i := range s.Brokers {
 		b := &s.Brokers[i]
-		out[b.ID] = answered{ms(b.LeaderLEOsAt), ms(b.FollowerLEOsAt)}
+		c.times = append(c.times, answered{b.ID, ms(b.LeaderLEOsAt), ms(b.FollowerLEOsAt)})
 	}
-	return out
+}
+
+// answered is by a search from the beginning: brokers are few, and it is asked for each
+// replica of each look.
+func (c *Collector) answered(id inspect.BrokerID) answered {
+	for _, a := range c.times {
+		if a.broker == id {
+			return a
+		}
+	}
+	return answered{}
 }
 
 func ms(t inspect.Opt[time.Time]) int64 {
@@ -157,7 +172,7 @@ func ms(t inspect.Opt[time.Time]) int64 {
 	return at.UnixMilli()
 }
 
-func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64, times map[inspect.BrokerID]answered) {
+func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64) {
 	for int(in.Index) >= len(t.partitions) {
 		t.partitions = append(t.partitions, partition{})
 	}
@@ -171,7 +186,7 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64, times map[
 	}
 	// One that stands still holds up who is asked after it: a look is not of the moment at
 	// which it began.
-	ledAt := cmp.Or(times[in.Leader].leaderMs, at)
+	ledAt := cmp.Or(c.answered(in.Leader).leaderMs, at)
 	look := tuning.Look{
 		AtMs: ledAt, BeganMs: at, Leader: int32(in.Leader), LeaderEpoch: tuning.Unknown,
 		LEO: int64(in.Offsets.LEOBefore.Or(tuning.Unknown)), HW: int64(in.Offsets.HW.Or(tuning.Unknown)),
@@ -184,7 +199,7 @@ func (c *Collector) lookAt(t *topic, in *inspect.Partition, at int64, times map[
 	for i := range in.Offsets.Followers {
 		f := &in.Offsets.Followers[i]
 		look.Followers = append(look.Followers, tuning.FollowerLook{
-			Broker: int32(f.Broker), LEO: int64(f.LEO.Or(tuning.Unknown)), AtMs: times[f.Broker].followerMs, InISR: slices.Contains(in.ISR, f.Broker),
+			Broker: int32(f.Broker), LEO: int64(f.LEO.Or(tuning.Unknown)), AtMs: c.answered(f.Broker).followerMs, InISR: slices.Contains(in.ISR, f.Broker),
 		})
 	}
 	if p.track == nil {

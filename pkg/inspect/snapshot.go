@@ -159,12 +159,14 @@ type Broker struct {
 
 // Address is the broker's address as it is dialed and written: host:port, IPv6
 // in brackets.
-func (b *Broker) Address() string {
-	host := b.Host
-	if strings.Contains(host, ":") {
-		host = "[" + host + "]"
+func (b *Broker) Address() string { return b.BracketedHost() + ":" + strconv.Itoa(int(b.Port)) }
+
+// BracketedHost is the host as it stands before a port, or in a URL: IPv6 in brackets.
+func (b *Broker) BracketedHost() string {
+	if strings.Contains(b.Host, ":") {
+		return "[" + b.Host + "]"
 	}
-	return host + ":" + strconv.Itoa(int(b.Port))
+	return b.Host
 }
 
 // LogDir is one entry of log.dirs on a broker (DescribeLogDirs v1 to v5).

@@ -86,11 +86,7 @@ func (a *agents) ask(ctx context.Context, brokers []inspect.Broker) {
 			if b.Host == "" || b.Fenced.Or(false) {
 				continue
 			}
-			host := b.Host
-			if strings.Contains(host, ":") {
-				host = "[" + host + "]"
-			}
-			a.read(ctx, strings.ReplaceAll(address, hostPlace, host), inspect.Known(b.ID))
+			a.read(ctx, strings.ReplaceAll(address, hostPlace, b.BracketedHost()), inspect.Known(b.ID))
 		}
 	}
 }

@@ -17,17 +17,10 @@ func slowAcksScenario() scenario {
 
 func tellSlowAcks(ctx context.Context, d *demo) error {
 	const topic, worse, settled = "payments", 20, 200
-	create := "cluster topics create " + topic + " --replica-assignment 1:2:3,2:1:3 --config min.insync.replicas=2"
-	if err := d.kafkaops(ctx, create); err != nil {
-		return err
-	}
-	fast, safe, err := d.ordersLoad(ctx, topic)
+	fast, safe, before, err := d.ordersLoad(ctx, topic, "1:2:3,2:1:3")
 	if err != nil {
 		return err
 	}
-	before := safe.Stats()
-	d.say(fmt.Sprintf("The workload: one producer with acks=1, one with acks=all, whose records take %s (p50), %s (p99).",
-		shortly(before.P50), shortly(before.P99)), "")
 	d.say(fmt.Sprintf("The incident: each write to the disk of broker %d takes 600 ms. That is far from %s.", slowBroker, lagTime), "")
 	if err := d.kafkaops(ctx, fmt.Sprintf("cluster fault slow-disk --broker %d --per-write 600ms", slowBroker)); err != nil {
 		return err

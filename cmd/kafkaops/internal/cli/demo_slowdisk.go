@@ -22,24 +22,19 @@ func slowDiskScenario() scenario {
 // slowDiskLagTime is how long a follower may lag in this story.
 const slowDiskLagTime = 6 * time.Second
 
+// slowDiskAssignment is the replicas of the story's partitions. The slow broker leads none:
+// a leader whose disk is slow drops its followers too, which is another story.
+const slowDiskAssignment = "1:2:3,2:1:3,1:3:2,2:3:1"
+
 // slowBroker is the one whose disk slows.
 const slowBroker inspect.BrokerID = 3
 
 func tellSlowDisk(ctx context.Context, d *demo) error {
 	const topic, early = "orders", 500
-	// Broker 3 leads nothing: a leader whose disk is slow drops its followers too, which
-	// is another story.
-	create := "cluster topics create " + topic + " --replica-assignment 1:2:3,2:1:3,1:3:2,2:3:1 --config min.insync.replicas=2"
-	if err := d.kafkaops(ctx, create); err != nil {
-		return err
-	}
-	fast, safe, err := d.ordersLoad(ctx, topic)
+	fast, safe, _, err := d.ordersLoad(ctx, topic, slowDiskAssignment)
 	if err != nil {
 		return err
 	}
-	before := safe.Stats()
-	d.say(fmt.Sprintf("The workload: one producer with acks=1, one with acks=all, whose records take %s (p50), %s (p99).",
-		shortly(before.P50), shortly(before.P99)), "")
 	if err := d.kafkaops(ctx, "describe"); err != nil {
 		return err
 	}
@@ -89,23 +84,40 @@ func tellSlowDisk(ctx context.Context, d *demo) error {
 	return d.endSlowDisk(ctx, topic, fast, safe, during)
 }
 
-// ordersLoad is the workload: records that the leaders acknowledge, and records that
-// wait for the ISR.
-func (d *demo) ordersLoad(ctx context.Context, topic string) (fast, safe *load.Producer, err error) {
-	const fastRate, safeRate, some = 1500, 100, 100
+// ordersLoad creates a topic and puts the workload on it, and says how long its records
+// take: what before is of.
+func (d *demo) ordersLoad(ctx context.Context, topic, assignment string) (fast, safe *load.Producer, before load.Stats, err error) {
+	if fast, safe, err = d.startOrders(ctx, topic, assignment, true); err != nil {
+		return nil, nil, before, err
+	}
+	const some = 100
+	if err := d.settle(ctx, some, fast, safe); err != nil {
+		return nil, nil, before, err
+	}
+	if _, err := d.until(ctx, "the workload is read", func() bool { return d.follower.Records() > 2*some }); err != nil {
+		return nil, nil, before, err
+	}
+	before = safe.Stats()
+	d.say(fmt.Sprintf("The workload: one producer with acks=1, one with acks=all, whose records take %s (p50), %s (p99).",
+		shortly(before.P50), shortly(before.P99)), "")
+	return fast, safe, before, nil
+}
+
+// startOrders creates a topic and begins the workload: records that the leaders acknowledge,
+// records that wait for the ISR, and a reader. audited keeps the numbers of what was
+// acknowledged, for as long as it runs.
+func (d *demo) startOrders(ctx context.Context, topic, assignment string, audited bool) (fast, safe *load.Producer, err error) {
+	const fastRate, safeRate = 1500, 100
+	if err := d.kafkaops(ctx, "cluster topics create "+topic+" --replica-assignment "+assignment+" --config min.insync.replicas=2"); err != nil {
+		return nil, nil, err
+	}
 	if err := d.follow(topic); err != nil {
 		return nil, nil, err
 	}
 	if fast, err = d.produce(load.Options{Topic: topic, Partition: load.AnyPartition, Acks: load.AcksLeader, Rate: fastRate}); err != nil {
 		return nil, nil, err
 	}
-	if safe, err = d.produce(load.Options{Topic: topic, Partition: load.AnyPartition, Acks: load.AcksAll, Rate: safeRate, KeepAcknowledged: true}); err != nil {
-		return nil, nil, err
-	}
-	if err := d.settle(ctx, some, fast, safe); err != nil {
-		return nil, nil, err
-	}
-	_, err = d.until(ctx, "the workload is read", func() bool { return d.follower.Records() > 2*some })
+	safe, err = d.produce(load.Options{Topic: topic, Partition: load.AnyPartition, Acks: load.AcksAll, Rate: safeRate, KeepAcknowledged: audited})
 	return fast, safe, err
 }
 

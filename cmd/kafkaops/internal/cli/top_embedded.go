@@ -10,7 +10,6 @@ import (
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/tui"
-	"github.com/kafkaops/kafkaops/internal/load"
 )
 
 const (
@@ -48,19 +47,8 @@ func startEmbedded(ctx context.Context, env Env) (_ *topEmbedded, err error) {
 	if err := e.demo.start(ctx, map[string]string{lagTime: fmt.Sprint(slowDiskLagTime.Milliseconds())}); err != nil {
 		return nil, err
 	}
-	create := "cluster topics create " + embeddedTopic + " --replica-assignment 1:2:3,2:1:3,1:3:2,2:3:1 --config min.insync.replicas=2"
-	if err := e.demo.kafkaops(ctx, create); err != nil {
+	if _, _, err := e.demo.startOrders(ctx, embeddedTopic, slowDiskAssignment, false); err != nil {
 		return nil, err
-	}
-	if err := e.demo.follow(embeddedTopic); err != nil {
-		return nil, err
-	}
-	const leaderRate, allRate = 1500, 100
-	for _, o := range []load.Options{{Acks: load.AcksLeader, Rate: leaderRate}, {Acks: load.AcksAll, Rate: allRate}} {
-		o.Topic, o.Partition = embeddedTopic, load.AnyPartition
-		if _, err := e.demo.produce(o); err != nil {
-			return nil, err
-		}
 	}
 	return e, nil
 }

@@ -15,10 +15,10 @@ type room struct {
 var rooms = []room{
 	// Tools of the house and of tests.
 	{dir: "internal/house"},
-	{dir: "internal/testreport"},
 	{dir: "internal/kafkatest/certs"},
 	{dir: "internal/kafkatest", ours: []string{"internal/kafkatest/certs"}},
 	{dir: "internal/kafkatest/fetch", ours: []string{"internal/kafkatest"}},
+	{dir: "internal/testreport", ours: []string{"internal/kafkatest"}},
 	{dir: "internal/mutants"},
 
 	// Rules and formats that several rooms share.

@@ -59,7 +59,29 @@ type clusterLock struct {
 	mu    sync.Mutex
 	users int
 	file  *fileLock
+	turn  Turn
+	taken time.Time
 }
+
+// A Turn is a stretch in which one process had the machine to itself. Its line is printed
+// when it ends, so that a whole run's report can say where the time went: what waits for
+// Kafka looks slow, and is not.
+type Turn struct{ Waited, Held time.Duration }
+
+func (t Turn) String() string {
+	return fmt.Sprintf("kafkatest: turn: waited %.1f s, held %.1f s", t.Waited.Seconds(), t.Held.Seconds())
+}
+
+// ParseTurn reads a line of a test's output; ok is false where it is not a Turn's.
+func ParseTurn(line string) (t Turn, ok bool) {
+	var waited, held float64
+	if n, _ := fmt.Sscanf(line, "kafkatest: turn: waited %f s, held %f s", &waited, &held); n != 2 {
+		return Turn{}, false
+	}
+	return Turn{Waited: seconds(waited), Held: seconds(held)}, true
+}
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // machine is a variable of the package because what it stands for is one for
 // the process.
@@ -71,9 +93,12 @@ func (l *clusterLock) take(ctx context.Context, path string, fresh func()) (rele
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.users == 0 {
+		asked := time.Now()
 		if l.file, err = lockFile(ctx, path); err != nil {
 			return nil, err
 		}
+		l.taken = time.Now()
+		l.turn = Turn{Waited: l.taken.Sub(asked)}
 		fresh()
 	}
 	l.users++
@@ -82,6 +107,8 @@ func (l *clusterLock) take(ctx context.Context, path string, fresh func()) (rele
 		defer l.mu.Unlock()
 		if l.users--; l.users == 0 {
 			l.file.unlock()
+			l.turn.Held = time.Since(l.taken)
+			fmt.Println(l.turn)
 		}
 	}), nil
 }

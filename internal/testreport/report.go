@@ -10,6 +10,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/kafkaops/kafkaops/internal/kafkatest"
 )
 
 // event is a line of go test -json; see go doc test2json.
@@ -41,6 +44,8 @@ type report struct {
 	slow []slowTest
 	// skipped holds the names of tests by package and reason.
 	skipped map[skip][]string
+	// turns are those with a real Kafka, by package.
+	turns map[string]kafkatest.Turn
 }
 
 type skip struct{ pkg, reason string }
@@ -62,6 +67,7 @@ func newReport(out, progress io.Writer) *report {
 		out: out, progress: progress,
 		running: map[string]map[string]*strings.Builder{},
 		skipped: map[skip][]string{},
+		turns:   map[string]kafkatest.Turn{},
 	}
 }
 
@@ -108,6 +114,11 @@ func (r *report) add(e event) {
 var resultLine = regexp.MustCompile(`^(ok  |FAIL|\?   )\t`)
 
 func (r *report) addOutput(e event) {
+	if turn, ok := kafkatest.ParseTurn(e.Output); ok {
+		all := r.turns[e.Package]
+		r.turns[e.Package] = kafkatest.Turn{Waited: all.Waited + turn.Waited, Held: all.Held + turn.Held}
+		return
+	}
 	if e.Test == "" && resultLine.MatchString(e.Output) {
 		r.results = append(r.results, strings.TrimRight(e.Output, "\n"))
 		return
@@ -175,6 +186,7 @@ func (r *report) finish() bool {
 		return strings.Compare(packageOf(a), packageOf(b))
 	})
 	r.tellSlow()
+	r.tellTurns()
 	for _, line := range r.results {
 		fmt.Fprintln(r.out, line)
 	}
@@ -194,6 +206,24 @@ func (r *report) tellSlow() {
 		fmt.Fprintf(r.out, "  %6.1f s  %s %s\n", s.seconds, s.pkg, s.name)
 	}
 	fmt.Fprintln(r.out)
+}
+
+// tellTurns says who had the machine for a real Kafka: those turns come one after the
+// other, and their sum is the least that a whole run takes.
+func (r *report) tellTurns() {
+	if len(r.turns) == 0 {
+		return
+	}
+	fmt.Fprintln(r.out, "turns with Kafka:")
+	var sum time.Duration
+	for _, pkg := range slices.SortedFunc(maps.Keys(r.turns), func(a, b string) int {
+		return cmp.Or(cmp.Compare(r.turns[b].Held, r.turns[a].Held), strings.Compare(a, b))
+	}) {
+		t := r.turns[pkg]
+		sum += t.Held
+		fmt.Fprintf(r.out, "  %6.1f s  after %.1f s  %s\n", t.Held.Seconds(), t.Waited.Seconds(), pkg)
+	}
+	fmt.Fprintf(r.out, "  %6.1f s in all\n\n", sum.Seconds())
 }
 
 func packageOf(result string) string {

@@ -3,8 +3,10 @@ package main
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/kafkaops/kafkaops/internal/kafkatest"
 )
 
 func TestReport(t *testing.T) {
@@ -43,6 +45,17 @@ func TestReport(t *testing.T) {
 {"Action":"pass","Package":"m/b","Elapsed":116}
 `,
 			out: "\nslow:\n   100.2 s  m/b TestTwo\n    15.0 s  m/b TestOne\n\n",
+			ok:  true,
+		},
+		{
+			name: "turns with Kafka",
+			in: `{"Action":"output","Package":"m/a","Output":"` + turn(20, 5) + `\n"}
+{"Action":"pass","Package":"m/a","Elapsed":30}
+{"Action":"output","Package":"m/b","Test":"TestOne","Output":"` + turn(1.5, 40) + `\n"}
+{"Action":"output","Package":"m/b","Output":"` + turn(10, 2.25) + `\n"}
+{"Action":"pass","Package":"m/b","Elapsed":60}
+`,
+			out: "\nturns with Kafka:\n    42.2 s  after 11.5 s  m/b\n     5.0 s  after 20.0 s  m/a\n    47.2 s in all\n\n",
 			ok:  true,
 		},
 		{
@@ -94,6 +107,12 @@ func TestReport(t *testing.T) {
 			}
 		})
 	}
+}
+
+// turn is the line of one, in seconds.
+func turn(waited, held float64) string {
+	second := float64(time.Second)
+	return kafkatest.Turn{Waited: time.Duration(waited * second), Held: time.Duration(held * second)}.String()
 }
 
 func TestNames(t *testing.T) {

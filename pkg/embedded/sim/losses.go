@@ -33,7 +33,7 @@ func (m *model) died(p *proc, how fate) {
 		}
 		if s.log != nil {
 			s.end, s.unwritten = s.end-s.unwritten, 0
-			s.hadEnd = s.end
+			s.hadEnd, s.hadStart = s.end, s.log.Start()
 			if how != crashed {
 				s.synced = s.log.Flushed()
 			}

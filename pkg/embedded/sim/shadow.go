@@ -86,6 +86,9 @@ type shadow struct {
 	// synced and hadEnd what was durable then, and what there was.
 	died           fate
 	synced, hadEnd Offset
+	// hadStart is where its log began then: retention may have been carried out, and its
+	// process not have heard of it.
+	hadStart Offset
 	// moved: the partition was not this broker's for a while, so that its log may
 	// have been removed or set aside.
 	moved bool
@@ -451,6 +454,9 @@ func (w *World) reopened(s *shadow) {
 	s.batches, s.end, s.unwritten, s.unread = s.batches[:0], s.log.Start(), 0, false
 	w.readAll(s)
 	w.tell("%s comes back (%s) with %s-%d from %d to %d; it had up to %d, synced %d", s.p.name, s.died, s.part.topic, s.part.index, s.log.Start(), s.end, s.hadEnd, s.synced)
+	if start := s.log.Start(); s.died != alive && start <= s.hadStart {
+		s.part.start = max(s.part.start, start)
+	}
 	w.checkRecovered(s, old)
 	s.died = alive
 }

@@ -101,18 +101,18 @@ var rooms = []room{
 	{dir: "cmd/kafkaops/internal/tui", ours: []string{
 		"cmd/kafkaops/internal/advise", "cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "pkg/inspect/...", "pkg/tuning",
 	}},
+	// Dashboards, rules and their runbook, as files that a command prints.
+	{dir: "dashboards"},
+	{dir: "dashboards/generate"},
 	{dir: "cmd/kafkaops/internal/cli", ours: []string{
 		"cmd/kafkaops/internal/advise", "cmd/kafkaops/internal/local", "cmd/kafkaops/internal/render", "cmd/kafkaops/internal/term", "cmd/kafkaops/internal/tui",
-		"internal/admin", "internal/load", "pkg/embedded", "pkg/exporter", "pkg/inspect/...", "pkg/tuning",
+		"dashboards", "internal/admin", "internal/load", "pkg/embedded", "pkg/exporter", "pkg/inspect/...", "pkg/tuning",
 	}},
 	{dir: "cmd/kafkaops", ours: []string{"cmd/kafkaops/internal/cli"}},
 
 	// Tests and measurements of whole commands; no code of their own.
 	{dir: "cmd/kafkaops/internal/acceptance"},
 	{dir: "cmd/kafkaops/internal/bench"},
-
-	// Checks of the dashboards and rules.
-	{dir: "dashboards"},
 }
 
 // library is an import that only some rooms may have.
@@ -174,6 +174,11 @@ var libraries = []library{
 		what:     "the text format of Prometheus",
 		prefixes: []string{"github.com/prometheus/common/expfmt", "github.com/prometheus/common/model", "github.com/prometheus/client_model"},
 		rooms:    []string{"pkg/exporter", "pkg/inspect/jmx"},
+	},
+	{
+		what:     "Grafana's schema",
+		prefixes: []string{"github.com/grafana/"},
+		rooms:    []string{"dashboards", "dashboards/generate"},
 	},
 	{
 		what:     "a flag parser",

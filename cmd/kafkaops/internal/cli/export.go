@@ -30,6 +30,7 @@ type exportOptions struct {
 	clusterLabel                                string
 	logLevel, logFormat                         string
 	isrStore                                    string
+	printed                                     printedFiles
 	web                                         exporter.Web
 }
 
@@ -62,12 +63,21 @@ outlives it. SIGTERM ends it with exit code 0.
 
 Filters are regular expressions (RE2) that match the whole name: --topics 'pay.*',
 not pay. They bound every figure, sums over brokers and the cluster too. Where
---web.config.file asks for a password, all pages do: /healthz and /readyz too.`,
+--web.config.file asks for a password, all pages do: /healthz and /readyz too.
+
+--print-dashboards and --print-rules ask no cluster: they print what goes with these
+metrics, Grafana dashboards as JSON and Prometheus rules as YAML, all of them or one by
+its name.`,
 		Example: `  kafkaops export -b kafka-1:9092,kafka-2:9092
   kafkaops export -b kafka-1:9092 --replica-metrics unhealthy --topics-exclude '_.*' --web.config.file web.yml
-  kafkaops export -b kafka-1:9092 --isr-store /var/lib/kafkaops/prod.isr`,
+  kafkaops export -b kafka-1:9092 --isr-store /var/lib/kafkaops/prod.isr
+  kafkaops export --print-dashboards=replication >/var/lib/grafana/dashboards/kafka-replication.json
+  kafkaops export --print-rules >/etc/prometheus/rules/kafkaops.yml`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.printed.asked() {
+				return o.printed.print(cmd, env.Terminal.Out)
+			}
 			if cmd.Flags().Changed("isr-store") && o.isrStore == "" {
 				return usagef("--isr-store \"\": name a file")
 			}
@@ -94,6 +104,7 @@ not pay. They bound every figure, sums over brokers and the cluster too. Where
 	f.StringVar(&o.clusterLabel, "cluster-label", "", "put a label cluster with this `value` on every series")
 	f.StringVar(&o.isrStore, "isr-store", "", "keep every change of an ISR in this `file`, for isr --store to read")
 	_ = cmd.MarkFlagFilename("isr-store")
+	o.printed.register(cmd)
 	// As every exporter of the Prometheus project has them.
 	f.StringVar(&o.logLevel, "log.level", "info", "log no less than this `level`: debug, info, warn or error")
 	f.StringVar(&o.logFormat, "log.format", "logfmt", "`format` of the log: logfmt or json")

@@ -25,9 +25,10 @@ TEST_TIMEOUT ?= 40m
 # Debian packages of what tests need beside Go, each by a command that shows it.
 # -race needs a C compiler; Kafka needs Java, and Maven to fetch it; key stores are
 # made by keytool and openssl; logins by Kerberos need a KDC, in /usr/sbin; the alerts
-# are tried in a real Prometheus; kcat is one of the clients that the engine serves.
+# are tried in a real Prometheus; kcat is one of the clients that the engine serves;
+# top is driven in tmux.
 NEEDED := java:default-jre-headless keytool:default-jre-headless mvn:maven gcc:gcc gcc:libc6-dev openssl:openssl \
-	krb5kdc:krb5-kdc kadmin.local:krb5-admin-server promtool:prometheus kcat:kcat
+	krb5kdc:krb5-kdc kadmin.local:krb5-admin-server promtool:prometheus kcat:kcat tmux:tmux
 MISSING := $(strip $(foreach n,$(NEEDED),$(shell PATH="$$PATH:/usr/sbin" command -v $(firstword $(subst :, ,$(n))) >/dev/null || \
 	echo $(lastword $(subst :, ,$(n))))))
 POLICY := /usr/sbin/policy-rc.d
@@ -37,7 +38,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{ printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps
-deps: ## get what the tests need: Java, Maven, Prometheus, kcat (as root, by apt-get), modules, Kafka's jars
+deps: ## get what the tests need: Java, Maven, Prometheus, kcat, tmux (as root, by apt-get), modules, Kafka's jars
 ifneq ($(MISSING),)
 	@if [ "$$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then \
 		echo "missing: install $(MISSING) (Debian's names), or run make deps as root" >&2; exit 1; fi

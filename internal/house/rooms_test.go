@@ -20,6 +20,7 @@ var rooms = []room{
 	{dir: "internal/kafkatest/fetch", ours: []string{"internal/kafkatest"}},
 	{dir: "internal/testreport", ours: []string{"internal/kafkatest"}},
 	{dir: "internal/mutants"},
+	{dir: "internal/tmux"},
 
 	// Rules and formats that several rooms share.
 	{dir: "internal/isrrule", pure: true},

@@ -40,6 +40,8 @@ type Model struct {
 	digest *digest
 	// stop ends the wait for the next look; nil while nobody waits.
 	stop context.CancelFunc
+	// shades are the colours on the terminal's background; nil for its own.
+	shades *shades
 	// drawn is the last screen, good while clean.
 	drawn string
 	clean bool
@@ -118,6 +120,11 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 	case tea.WindowSizeMsg:
 		m.clean = false
 		m.width, m.height = msg.Width, msg.Height
+	case tea.ColorProfileMsg:
+		return askBackground(msg.Profile)
+	case tea.BackgroundColorMsg:
+		m.clean = false
+		m.shades = shadesOn(msg.Color)
 	case seenMsg:
 		m.clean = false
 		return m.seen(msg)
@@ -340,7 +347,7 @@ func (m *Model) write() tea.Cmd {
 // View is the screen.
 func (m *Model) View() tea.View {
 	if !m.clean {
-		m.drawn, m.clean = draw(&m.state), true
+		m.drawn, m.clean = m.shades.shade(draw(&m.state)), true
 	}
 	v := tea.NewView(m.drawn)
 	v.AltScreen = true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
@@ -15,10 +16,7 @@ import (
 func Run(ctx context.Context, cfg Config, in io.Reader, out io.Writer) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	profile := colorprofile.ASCII
-	if cfg.Color {
-		profile = colorprofile.ANSI // the eight colours of the terminal's own theme, which is dark or light
-	}
+	profile := profileOf(cfg.Color, colorprofile.Detect(out, os.Environ()))
 	p := tea.NewProgram(New(ctx, cfg), tea.WithContext(ctx), tea.WithInput(in), tea.WithOutput(out), tea.WithoutSignalHandler(), tea.WithColorProfile(profile))
 	_, err := p.Run()
 	switch {

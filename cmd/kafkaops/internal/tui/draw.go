@@ -33,9 +33,9 @@ func draw(s *state) string {
 	screen := strings.Join(out, "\n")
 	switch {
 	case s.asked != nil:
-		return over(s, screen, planBox(s))
+		return over(s, screen, planBox(s).draw(s))
 	case s.helping:
-		return over(s, screen, helpBox(s))
+		return over(s, screen, helpBox(s).draw(s))
 	}
 	return screen
 }

@@ -102,7 +102,7 @@ func bindings(s *state) []binding {
 	return append(out,
 		binding{keys: []string{":"}, label: ":", group: helpOther, help: "go to a screen by its name; tab completes", brief: "go to", do: func(m *Model) tea.Cmd { m.begin(':', ""); return nil }},
 		binding{keys: []string{"w"}, label: "w", group: helpOther, help: "write the looks into a recording", when: func(s *state) bool { return !s.recording }, do: (*Model).write},
-		binding{keys: []string{"?"}, label: "?", group: helpOther, help: "this help", brief: "help", do: func(m *Model) tea.Cmd { m.helping = !m.helping; return nil }},
+		binding{keys: []string{"?"}, label: "?", group: helpOther, help: "this help", brief: "help", do: func(m *Model) tea.Cmd { m.helping, m.boxTop = true, 0; return nil }},
 		binding{keys: []string{"q"}, label: "q", group: helpOther, help: "quit", brief: "quit", do: func(*Model) tea.Cmd { return tea.Quit }},
 	)
 }

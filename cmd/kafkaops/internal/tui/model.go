@@ -139,7 +139,7 @@ func (m *Model) update(msg tea.Msg) tea.Cmd {
 			m.note = msg.err.Error()
 			return nil
 		}
-		m.asked = &msg.plan
+		m.asked, m.boxTop = &msg.plan, 0
 	case doneMsg:
 		m.clean = false
 		m.note = msg.text
@@ -186,7 +186,9 @@ func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {
 	}
 	m.note = ""
 	if m.helping {
-		m.helping = false
+		if !m.scrollBox(key) {
+			m.helping = false
+		}
 		return nil
 	}
 	if b, ok := bound(&m.state, key); ok {
@@ -209,6 +211,8 @@ func (m *Model) answer(key string) tea.Cmd {
 	case "n", "N", "esc", "q":
 		m.asked = nil
 		m.note = "nothing was done"
+	default:
+		m.scrollBox(key)
 	}
 	return nil
 }

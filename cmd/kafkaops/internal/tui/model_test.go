@@ -160,3 +160,42 @@ func TestLooksAreBounded(t *testing.T) {
 		t.Errorf("the look of %s is shown, want the newest, of %s", l.Snap.TakenAt, s.now)
 	}
 }
+
+// TestLongPlan: a plan that is higher than the window is read line by line; its title and
+// the question are always seen, and keys that scroll do not answer it.
+func TestLongPlan(t *testing.T) {
+	t.Parallel()
+	s := newScript(t)
+	plan := Plan{Title: "change much"}
+	for i := range 40 {
+		plan.Lines = append(plan.Lines, fmt.Sprintf("change number %d.", i))
+	}
+	s.m.Update(planMsg{plan: plan})
+	for _, tt := range []struct{ key, first, last string }{
+		{"home", "number 0.", "number 16."},
+		{"j", "number 1.", "number 17."},
+		{"pgdown", "number 18.", "number 34."},
+		{"end", "number 23.", "number 39."},
+		{"down", "number 23.", "number 39."},
+		{"up", "number 22.", "number 38."},
+		{"g", "number 0.", "number 16."},
+	} {
+		s.press(t, tt.key)
+		var seen []string
+		for line := range strings.Lines(s.screen()) {
+			if strings.Contains(line, "change number") {
+				seen = append(seen, line)
+			}
+		}
+		if len(seen) == 0 || !strings.Contains(seen[0], tt.first) || !strings.Contains(seen[len(seen)-1], tt.last) {
+			t.Errorf("after %s there are %d lines from %q, want %s to %s", tt.key, len(seen), seen[:min(1, len(seen))], tt.first, tt.last)
+		}
+		if got := s.screen(); !strings.Contains(got, "change much?") || !strings.Contains(got, "y do it") {
+			t.Errorf("after %s the question is not seen:\n%s", tt.key, got)
+		}
+	}
+	s.press(t, "n")
+	if s.m.asked != nil {
+		t.Error("n does not end it")
+	}
+}

@@ -42,6 +42,8 @@ type state struct {
 	typing  *typing
 	asked   *Plan
 	helping bool
+	// boxTop is the first line of the plan or of help that is seen.
+	boxTop int
 	// note is what was last said, until the next key.
 	note string
 	// readOnly is why nothing may be changed; empty where it may.

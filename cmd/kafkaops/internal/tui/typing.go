@@ -73,7 +73,7 @@ func (m *Model) command(name string) tea.Cmd {
 	case "q", "quit", "exit":
 		return tea.Quit
 	case "help", "h":
-		m.helping = true
+		m.helping, m.boxTop = true, 0
 		return nil
 	}
 	sc := screenNamed(name)

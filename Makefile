@@ -107,6 +107,11 @@ BENCH ?= .
 bench: deps-if-possible ## measure whole commands against Kafka's own and at size, the engine's log, the ISR's history; BENCH= selects
 	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m -p 1 ./cmd/kafkaops/internal/bench ./pkg/embedded/storage ./pkg/inspect/isrlog
 
+# They differ in times and rates from run to run, so that nothing checks them.
+.PHONY: screenshots
+screenshots: deps-if-possible ## make the README's pictures of top anew, from the program in a terminal
+	go run ./internal/screenshots cmd/kafkaops/internal/tui/screenshots
+
 TARGETS := linux/arm64 darwin/arm64 windows/amd64
 
 .PHONY: lint

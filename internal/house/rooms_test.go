@@ -21,6 +21,7 @@ var rooms = []room{
 	{dir: "internal/testreport", ours: []string{"internal/kafkatest"}},
 	{dir: "internal/mutants"},
 	{dir: "internal/tmux"},
+	{dir: "internal/screenshots", ours: []string{"internal/tmux"}},
 
 	// Rules and formats that several rooms share.
 	{dir: "internal/isrrule", pure: true},

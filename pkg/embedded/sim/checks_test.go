@@ -76,6 +76,20 @@ func TestCheckersGoRed(t *testing.T) {
 			f.cutTo, x.hwAt = 0, []Offset{0, x.hw}
 			w.checkCut(f)
 		}},
+		{"cut off outside of the ISR, and compaction may have taken it from the leader", "", func(w *World, x *part, _, f *shadow) {
+			outside(x, f)
+			compactAway(w, x, f, 1)
+			w.checkCut(f)
+		}},
+		{"the same, and one of its records has to stay", "I5", func(w *World, x *part, _, f *shadow) {
+			outside(x, f)
+			compactAway(w, x, f, 0)
+			w.checkCut(f)
+		}},
+		{"compaction may have taken it from the leader, in the ISR", "I5", func(w *World, x *part, _, f *shadow) {
+			compactAway(w, x, f, 1)
+			w.checkCut(f)
+		}},
 		{"cut off in the ISR, and committed by a later leader", "I5", func(w *World, x *part, _, f *shadow) {
 			f.cutTo, x.hwAt = 0, []Offset{0, x.hw}
 			w.checkCut(f)
@@ -275,6 +289,18 @@ func outside(x *part, s *shadow) {
 	now := *x.reg
 	now.ISR = slices.DeleteFunc(slices.Clone(now.ISR), func(id int32) bool { return id == s.p.id })
 	x.reg = &now
+}
+
+// compactAway cuts all of a log, of which every record's key has been written again so many
+// offsets later.
+func compactAway(w *World, x *part, s *shadow, later Offset) {
+	w.plan.Keys, s.cutTo = 1, 0
+	x.recs, x.lastOf = map[batchKey][]rec{}, map[hash]Offset{}
+	for i := range s.batches {
+		b, key := &s.batches[i], hash(i)
+		x.recs[batchKey{b.epoch, b.base}] = []rec{{key: key, offset: b.base}}
+		x.lastOf[key] = b.base + later
+	}
 }
 
 // electShorter looks at a replica that is to lead as if its log ended there.

@@ -58,20 +58,25 @@ func (w *World) heldAnywhere(x *part, hw Offset) bool {
 //
 // A replica by which nothing is promised, one outside of ISR and ELR, cuts by the word of
 // the leader that it knows. A newer one may commit meanwhile what that leader has not:
-// this replica gets it back from the newer one before it can join.
+// this replica gets it back from the newer one before it can join. And where compaction has
+// left a leader nothing of an epoch, the leader answers with the epoch before it: who has
+// that epoch cuts down to where it itself had the one before, as in Kafka.
 func (w *World) checkCut(s *shadow) {
 	x := s.part
 	if x.void || s.excused {
 		return
 	}
-	hw := x.hw
-	if !w.model.holds(s) {
+	hw, holds := x.hw, w.model.holds(s)
+	if !holds {
 		hw = x.committedBy(s.status.LeaderEpoch)
 	}
 	for i := len(s.batches) - 1; i >= 0; i-- {
 		b := &s.batches[i]
 		if b.last < s.cutTo && !s.restart || b.last < x.start {
 			return
+		}
+		if !holds && w.plan.Keys > 0 && w.mustStay(x, b, x.start) == nil {
+			continue
 		}
 		if b.last < hw && x.agree(s.batches[:i+1], x.committed, b.last+1) && b.last >= s.status.LogStart {
 			w.fail("I5", "%s %s-%d: cut to %d, and the batch at %d of epoch %d is committed (HW %d)", s.p.name, x.topic, x.index, s.cutTo, b.base, b.epoch, hw)

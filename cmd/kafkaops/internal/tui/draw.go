@@ -260,23 +260,48 @@ func footer(s *state) string {
 	if s.note != "" {
 		return render.Paint(s.color, render.Strong, oneLine(s.note))
 	}
-	var keys []string
+	return render.Paint(s.color, render.Dim, keysLine(s))
+}
+
+// keysLine says what can be done here, as much of it as there is room for: what lies behind
+// a row and actions before the rest, and always how one gets help, and out.
+func keysLine(s *state) string {
+	const apart = "  "
+	var first, then, last []string
 	for _, b := range bindings(s) {
-		if b.brief != "" && (b.when == nil || b.when(s)) {
-			keys = append(keys, b.label+" "+b.brief)
+		if b.brief == "" || b.when != nil && !b.when(s) {
+			continue
+		}
+		key := b.label + " " + b.brief
+		switch {
+		case b.group == helpRows || b.group == helpActions:
+			first = append(first, key)
+		case b.keys[0] == "?" || b.keys[0] == "q":
+			last = append(last, key)
+		default:
+			then = append(then, key)
 		}
 	}
-	for _, sc := range screens() {
-		keys = append(keys, sc.key+" "+sc.name)
-	}
+	end := strings.Join(last, apart)
 	line := ""
-	for _, k := range keys {
-		if width(line)+width(k)+2 > s.width {
-			break
+	fits := func(more string) bool { return width(line+more+apart+end) <= s.width }
+	all := screens()
+	short := all[0].key + "–" + all[len(all)-1].key + " screens"
+	for _, key := range append(first, then...) {
+		if fits(key + apart + short) {
+			line += key + apart
 		}
-		line += k + "  "
 	}
-	return render.Paint(s.color, render.Dim, strings.TrimRight(line, " "))
+	var names []string
+	for _, sc := range all {
+		names = append(names, sc.key+" "+sc.name)
+	}
+	if long := strings.Join(names, apart); fits(long) {
+		line += long + apart
+	} else if fits(short) {
+		line += short + apart
+	}
+	return cut(line+end, s.width)
 }
 
 func view(s *state, width int) render.View {

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -93,7 +94,7 @@ func bindings(s *state) []binding {
 		for i := range s.actions {
 			a := &s.actions[i]
 			out = append(out, binding{
-				keys: []string{a.Key}, label: a.Key, group: helpActions, help: a.Name,
+				keys: []string{a.Key}, label: a.Key, group: helpActions, help: a.Name, brief: a.brief(),
 				when: func(s *state) bool { return a.On == nil || a.On(s.target()) },
 				do:   func(m *Model) tea.Cmd { return m.plan(a) },
 			})
@@ -105,6 +106,14 @@ func bindings(s *state) []binding {
 		binding{keys: []string{"?"}, label: "?", group: helpOther, help: "this help", brief: "help", do: func(m *Model) tea.Cmd { m.helping, m.boxTop = true, 0; return nil }},
 		binding{keys: []string{"q"}, label: "q", group: helpOther, help: "quit", brief: "quit", do: func(*Model) tea.Cmd { return tea.Quit }},
 	)
+}
+
+// brief is the name of an action without what explains it.
+func (a *Action) brief() string {
+	if end := strings.IndexAny(a.Name, ":("); end > 0 {
+		return strings.TrimSpace(a.Name[:end])
+	}
+	return a.Name
 }
 
 // bound is what a key does on the screen, false where nothing.

@@ -57,8 +57,11 @@ func newPlace(sc *screen) *place { return &place{screen: sc, span: isrSpan} }
 
 // title is what the crumbs say of a place.
 func (p *place) title() string {
-	if p.crumb != nil {
+	switch {
+	case p.crumb != nil:
 		return p.crumb(p)
+	case p.name == "isr":
+		return "ISR"
 	}
 	return strings.ToUpper(p.name[:1]) + p.name[1:]
 }

@@ -132,11 +132,19 @@ func worstBroker(r *LagRow) Cell {
 
 // trendCell says where the lag is going, and how long that will take.
 func trendCell(r *LagRow) Cell {
-	_, timing, behind := r.Worst()
-	if !behind {
+	rep, timing, behind := r.Worst()
+	if !behind || r.inFlight(&rep) {
 		return Cell{}
 	}
 	return trend(&timing)
+}
+
+// inFlight reports whether what an in-sync replica has not yet is no more than what is
+// written in a second: that is always on its way, and grows and drains with each fetch.
+func (r *LagRow) inFlight(rep *inspect.ReplicaLag) bool {
+	const seconds = 1
+	lag, known := rep.Lag.Get()
+	return known && rep.InSync && r.Timing != nil && float64(lag) <= seconds*r.Timing.AppendPerSecond.Or(0)
 }
 
 func trend(t *ReplicaTiming) Cell {
@@ -202,7 +210,7 @@ func TopReplicas(v View, r *LagRow) *Table {
 		rep := &r.Lag.Replicas[i]
 		timing := r.Timing.replica(rep.Broker)
 		moves := trend(&timing)
-		if rep.State == inspect.ReplicaLeader {
+		if rep.State == inspect.ReplicaLeader || rep.Lag.Or(0) > 0 && r.inFlight(rep) {
 			moves = Cell{}
 		}
 		barStyle := Dim

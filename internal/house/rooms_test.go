@@ -26,6 +26,7 @@ var rooms = []room{
 	// Rules and formats that several rooms share.
 	{dir: "internal/isrrule", pure: true},
 	{dir: "internal/kraft", pure: true},
+	{dir: "internal/numbered", pure: true},
 	{dir: "internal/polish", pure: true},
 
 	// The read model, what fills it and what is asked of it.
@@ -38,7 +39,7 @@ var rooms = []room{
 	}},
 	{dir: "pkg/inspect/connect/contexts", ours: []string{"pkg/inspect/connect"}},
 	{dir: "pkg/inspect/source", ours: []string{"pkg/inspect", "pkg/inspect/access", "pkg/inspect/connect"}},
-	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "pkg/inspect"}, pure: true},
+	{dir: "pkg/inspect/history", ours: []string{"internal/isrrule", "internal/numbered", "pkg/inspect"}, pure: true},
 	{dir: "pkg/inspect/history/fields", pure: true},
 	{dir: "pkg/inspect/history/looks", ours: []string{"pkg/inspect", "pkg/inspect/history/fields"}, pure: true},
 	{dir: "pkg/inspect/history/recording", ours: []string{"pkg/inspect", "pkg/inspect/history/fields", "pkg/inspect/history/looks"}},
@@ -48,7 +49,7 @@ var rooms = []room{
 	}},
 	{dir: "pkg/inspect/jmx", ours: []string{"pkg/inspect"}},
 	{dir: "pkg/inspect/host", ours: []string{"pkg/inspect"}},
-	{dir: "pkg/inspect/diagnose", ours: []string{"internal/polish", "pkg/inspect", "pkg/inspect/history"}, pure: true},
+	{dir: "pkg/inspect/diagnose", ours: []string{"internal/numbered", "internal/polish", "pkg/inspect", "pkg/inspect/history"}, pure: true},
 	{dir: "pkg/tuning", ours: []string{"internal/isrrule", "internal/polish"}, pure: true},
 	{dir: "pkg/exporter", ours: []string{"pkg/inspect/...", "pkg/tuning"}},
 

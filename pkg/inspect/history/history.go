@@ -3,6 +3,7 @@ package history
 import (
 	"time"
 
+	"github.com/kafkaops/kafkaops/internal/numbered"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
@@ -35,7 +36,7 @@ type History struct {
 
 type topic struct {
 	id         inspect.Opt[string]
-	partitions map[int32]*series
+	partitions numbered.List[*series]
 }
 
 // New returns an empty History that keeps the given number of distinct samples
@@ -111,7 +112,8 @@ func (h *History) addTopic(in *inspect.Topic) {
 	t := h.topics[in.Name]
 	if t == nil || otherID(t.id, in.ID) {
 		// Of the same name, but created anew: its offsets begin at 0 again.
-		t = &topic{partitions: make(map[int32]*series, len(in.Partitions))}
+		t = &topic{}
+		t.partitions.Grow(len(in.Partitions))
 		h.topics[in.Name] = t
 	}
 	if in.ID.IsKnown() {
@@ -122,14 +124,13 @@ func (h *History) addTopic(in *inspect.Topic) {
 		if p.Offsets == nil {
 			continue
 		}
-		ser := t.partitions[p.Index]
-		if ser == nil || !t.id.IsKnown() && ser.wentDown(p) {
+		ser := t.partitions.At(p.Index)
+		if ser == nil || !t.id.IsKnown() && (*ser).wentDown(p) {
 			// Without an id, before Kafka 2.8, a shorter log may be another topic's
 			// of the same name. Better to know nothing than to mix the two.
-			ser = &series{epoch: unknown}
-			t.partitions[p.Index] = ser
+			ser = t.partitions.Set(p.Index, &series{epoch: unknown})
 		}
-		ser.add(p, h)
+		(*ser).add(p, h)
 	}
 }
 
@@ -141,12 +142,8 @@ func otherID(a, b inspect.Opt[string]) bool {
 // what a deleted topic leaves behind. A shorter absence is a gap.
 func (h *History) evict() {
 	for name, t := range h.topics {
-		for index, ser := range t.partitions {
-			if h.seq-ser.seq >= int64(h.size) {
-				delete(t.partitions, index)
-			}
-		}
-		if len(t.partitions) == 0 {
+		t.partitions.DeleteFunc(func(ser **series) bool { return h.seq-(*ser).seq >= int64(h.size) })
+		if t.partitions.Len() == 0 {
 			delete(h.topics, name)
 		}
 	}
@@ -158,9 +155,9 @@ func (h *History) newest(topic string, partition int32) *series {
 	if t == nil {
 		return nil
 	}
-	s := t.partitions[partition]
-	if s == nil || s.seq != h.seq {
+	s := t.partitions.At(partition)
+	if s == nil || (*s).seq != h.seq {
 		return nil
 	}
-	return s
+	return *s
 }

@@ -276,7 +276,7 @@ func TestRing(t *testing.T) {
 	if got, want := h.TimeLag("t", 0, 2), (Lag{LagAtLeast, 1_003_000, 1_003_000}); got != want {
 		t.Errorf("after an idle time: %+v, want %+v", got, want)
 	}
-	if got := len(h.topics["t"].partitions[0].spans); got != size {
+	if got := len((*h.topics["t"].partitions.At(0)).spans); got != size {
 		t.Errorf("%d entries, want %d", got, size)
 	}
 }
@@ -286,7 +286,7 @@ func TestRing(t *testing.T) {
 func TestAnotherLeaderIsAnotherEntry(t *testing.T) {
 	t.Parallel()
 	h := historyOf(look{sec: 0, leader: 1, l: 10, f: offsets(10, 10)}, look{sec: 1, leader: 2, l: 10, f: offsets(10, 10)})
-	if got := len(h.topics["t"].partitions[0].spans); got != 2 {
+	if got := len((*h.topics["t"].partitions.At(0)).spans); got != 2 {
 		t.Errorf("%d entries, want 2", got)
 	}
 }

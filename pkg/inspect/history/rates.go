@@ -22,8 +22,8 @@ func (h *History) Rates(topic string, partition int32, windowMs int64) Rates {
 	}
 	fromMs := h.windowStart(windowMs)
 	return Rates{
-		AppendPerSec: s.perSec(fromMs, (*entry).leo),
-		CommitPerSec: s.perSec(fromMs, (*entry).hw),
+		AppendPerSec: s.perSec(fromMs, leaderColumn),
+		CommitPerSec: s.perSec(fromMs, len(s.brokers)),
 	}
 }
 
@@ -64,15 +64,16 @@ func (h *History) CatchUp(topic string, partition int32, broker inspect.BrokerID
 		return c
 	}
 	fromMs := h.windowStart(windowMs)
-	c.FetchPerSec = s.perSec(fromMs, func(e *entry) inspect.Offset { return e.cells[replica] })
+	c.FetchPerSec = s.perSec(fromMs, replica)
 	last := s.last()
 	lag := last.lag(replica)
 	if lag == 0 {
 		c.Trend = TrendCaughtUp
 		return c
 	}
-	for _, e := range s.oldestFirst() {
-		if e.toMs < fromMs || e.leo() == unknown || e.cells[replica] == unknown {
+	for i := s.since(fromMs); i < len(s.spans); i++ {
+		e := s.at(i)
+		if e.leo() == unknown || e.cells[replica] == unknown {
 			continue
 		}
 		overMs := h.lastMs - max(e.fromMs, fromMs)
@@ -107,19 +108,42 @@ func (h *History) windowStart(windowMs int64) int64 {
 	return h.lastMs - windowMs
 }
 
+// since is the oldest entry that ends at fromMs or later: those before it are of no
+// interest to who asks for the last seconds of a long history.
+func (s *series) since(fromMs int64) int {
+	n := len(s.spans)
+	for n > 0 && s.spans[(int(s.head)+n-1)%len(s.spans)].toMs >= fromMs {
+		n--
+	}
+	return n
+}
+
+// leaderColumn is the cell of whoever leads, in [entry.column].
+const leaderColumn = -1
+
+// column is one of the entry's offsets: a replica's LEO by its place, the HW behind them,
+// or the leader's LEO.
+func (e *entry) column(i int) inspect.Offset {
+	if i == leaderColumn {
+		return e.leo()
+	}
+	return e.cells[i]
+}
+
 // perSec is the growth of an offset by the second since fromMs. Samples that do
 // not know it are bridged, for offsets are cumulative; but the newest has to.
-func (s *series) perSec(fromMs int64, offset func(*entry) inspect.Offset) inspect.Opt[float64] {
+func (s *series) perSec(fromMs int64, column int) inspect.Opt[float64] {
 	var grown inspect.Offset
 	var elapsedMs, prevMs int64
 	prev := inspect.Offset(unknown)
 	last := s.last()
-	if offset(&last) == unknown {
+	if last.column(column) == unknown {
 		return inspect.Unknown[float64]()
 	}
-	for _, e := range s.oldestFirst() {
-		now := offset(&e)
-		if e.toMs < fromMs || now == unknown {
+	for i := s.since(fromMs); i < len(s.spans); i++ {
+		e := s.at(i)
+		now := e.column(column)
+		if now == unknown {
 			continue
 		}
 		startMs := max(e.fromMs, fromMs)

@@ -104,8 +104,8 @@ test-all: deps-if-possible ## run the long tests too, up to an hour, on older ve
 # make bench BENCH=Scale
 BENCH ?= .
 .PHONY: bench
-bench: deps-if-possible ## measure whole commands against Kafka's own and at size, the engine's log, the ISR's history; BENCH= selects
-	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m -p 1 ./cmd/kafkaops/internal/bench ./pkg/embedded/storage ./pkg/inspect/isrlog
+bench: deps-if-possible ## measure whole commands against Kafka's own and at size, the terminal UI's state, the engine's log, the ISR's history; BENCH= selects
+	go test -run '^$$' -bench '$(BENCH)' -benchtime 1x -timeout 30m -p 1 ./cmd/kafkaops/internal/bench ./cmd/kafkaops/internal/tui ./pkg/embedded/storage ./pkg/inspect/isrlog
 
 # They differ in times and rates from run to run, so that nothing checks them.
 .PHONY: screenshots

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kafkaops/kafkaops/internal/numbered"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 	"github.com/kafkaops/kafkaops/pkg/inspect/history"
 )
@@ -17,6 +18,10 @@ type Options struct {
 	Looks int
 	// Keep picks topics; nil keeps all.
 	Keep func(topic string, internal bool) bool
+	// Past is the offsets of the looks, where somebody else remembers them already: each
+	// look is in it before [Case.Look] takes it. It is the one to say how many are
+	// remembered then. Nil: the case remembers its own.
+	Past *history.History
 }
 
 // Case is what is known of a cluster over a stretch of time.
@@ -31,7 +36,7 @@ type Case struct {
 
 	links      map[link]*linkSeen
 	brokers    map[inspect.BrokerID]*brokerSeen
-	partitions map[inspect.TopicPartition]*partitionSeen
+	partitions map[string]*numbered.List[partitionSeen] // by topic
 	quorum     quorumSeen
 
 	// events are those in [since, until); known says that they are all of them.
@@ -47,18 +52,27 @@ type partitionSeen struct {
 	leo    inspect.Opt[inspect.Offset]
 	hw     inspect.Opt[inspect.Offset]
 	// followers' LEOs at the last look that had them.
-	followers map[inspect.BrokerID]inspect.Offset
+	followers []followerSeen
 	// moves is how often the leader changed.
 	moves int
 }
 
+type followerSeen struct {
+	broker inspect.BrokerID
+	leo    inspect.Offset
+}
+
 // New begins a case.
 func New(o Options) *Case {
-	return &Case{
-		opts: o, past: history.New(o.Looks),
+	c := &Case{
+		opts: o, past: o.Past,
 		links: map[link]*linkSeen{}, brokers: map[inspect.BrokerID]*brokerSeen{},
-		partitions: map[inspect.TopicPartition]*partitionSeen{},
+		partitions: map[string]*numbered.List[partitionSeen]{},
 	}
+	if c.past == nil {
+		c.past = history.New(o.Looks)
+	}
+	return c
 }
 
 // Look takes in a look. They come in the order of their times, and each is kept until the
@@ -71,7 +85,9 @@ func (c *Case) Look(s *inspect.Snapshot) {
 		c.began = s.TakenAt
 	}
 	c.looks++
-	c.past.Add(s)
+	if c.opts.Past == nil {
+		c.past.Add(s)
+	}
 	c.lookAtBrokers(s)
 	c.quorum.look(s)
 	if s.Asked.Has(inspect.PartOffsets) {
@@ -95,14 +111,41 @@ func kept(s *inspect.Snapshot, keep func(string, bool) bool) *inspect.Snapshot {
 	return &out
 }
 
+// partition is what was seen of one. It is good until another one is asked for.
 func (c *Case) partition(p *inspect.Partition) *partitionSeen {
-	tp := inspect.TopicPartition{Topic: p.Topic, Partition: p.Index}
-	seen := c.partitions[tp]
-	if seen == nil {
-		seen = &partitionSeen{leader: inspect.NoBroker, followers: map[inspect.BrokerID]inspect.Offset{}}
-		c.partitions[tp] = seen
+	of := c.partitions[p.Topic]
+	if of == nil {
+		of = &numbered.List[partitionSeen]{}
+		c.partitions[p.Topic] = of
 	}
-	return seen
+	if seen := of.At(p.Index); seen != nil {
+		return seen
+	}
+	return of.Set(p.Index, partitionSeen{leader: inspect.NoBroker})
+}
+
+// follower is what a follower had at the last look, false where that did not tell.
+func (p *partitionSeen) follower(id inspect.BrokerID) (inspect.Offset, bool) {
+	for i := range p.followers {
+		if p.followers[i].broker == id {
+			return p.followers[i].leo, true
+		}
+	}
+	return 0, false
+}
+
+// setFollower keeps what a follower has; unknown forgets it.
+func (p *partitionSeen) setFollower(id inspect.BrokerID, leo inspect.Opt[inspect.Offset]) {
+	i := slices.IndexFunc(p.followers, func(f followerSeen) bool { return f.broker == id })
+	now, told := leo.Get()
+	switch {
+	case !told && i >= 0:
+		p.followers = slices.Delete(p.followers, i, i+1)
+	case told && i >= 0:
+		p.followers[i].leo = now
+	case told:
+		p.followers = append(p.followers, followerSeen{id, now})
+	}
 }
 
 // lookAtLeaders counts changes of leaders. It comes after what compares with the look

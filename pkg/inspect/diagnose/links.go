@@ -80,10 +80,10 @@ func (c *Case) lookAtLinks(s *inspect.Snapshot) {
 			f := &p.Offsets.Followers[i]
 			theirs, told := f.LEO.Get()
 			if !told || !known || p.Leader == inspect.NoBroker {
-				delete(seen.followers, f.Broker)
+				seen.setFollower(f.Broker, inspect.Unknown[inspect.Offset]())
 				continue
 			}
-			theirsBefore, ok := seen.followers[f.Broker]
+			theirsBefore, ok := seen.follower(f.Broker)
 			if same && was && ok && (leo > before || theirs < leo) {
 				lag := c.past.TimeLag(p.Topic, p.Index, f.Broker)
 				if lag.State != history.LagUnknown {
@@ -97,7 +97,7 @@ func (c *Case) lookAtLinks(s *inspect.Snapshot) {
 					lags[k] = append(lags[k], float64(lag.OverMs))
 				}
 			}
-			seen.followers[f.Broker] = theirs
+			seen.setFollower(f.Broker, f.LEO)
 		}
 		seen.leo = p.Offsets.LEOBefore
 	}

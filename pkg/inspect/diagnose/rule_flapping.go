@@ -95,8 +95,10 @@ func (c *Case) flapping(id inspect.BrokerID, all []absence, alive int) Finding {
 		window = c.until.Sub(c.since)
 	}
 	moves := 0
-	for _, p := range c.partitions {
-		moves += p.moves
+	for _, of := range c.partitions {
+		for _, p := range of.All {
+			moves += p.moves
+		}
 	}
 	f := Finding{
 		ID: Flapping, Severity: SeverityWarning, Broker: inspect.Known(id), Topics: hosted.topics(),

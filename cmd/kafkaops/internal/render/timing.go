@@ -10,9 +10,28 @@ import (
 // AddTiming fills a row with what the samples tell of it: rates and trends over the last
 // windowMs milliseconds, or all that are kept where that is 0.
 func (r *LagRow) AddTiming(past *history.History, windowMs int64) {
+	r.addTiming(past, windowMs, &PartitionTiming{Replicas: make([]ReplicaTiming, 0, len(r.Lag.Replicas))})
+}
+
+// AddTimings does that for all rows, at one piece of memory for all that it adds.
+func AddTimings(rows []LagRow, past *history.History, windowMs int64) {
+	n := 0
+	for i := range rows {
+		n += len(rows[i].Lag.Replicas)
+	}
+	timings, replicas := make([]PartitionTiming, len(rows)), make([]ReplicaTiming, n)
+	for i := range rows {
+		n := len(rows[i].Lag.Replicas)
+		timings[i].Replicas, replicas = replicas[:0:n], replicas[n:]
+		rows[i].addTiming(past, windowMs, &timings[i])
+	}
+}
+
+// addTiming fills t, and the row with it.
+func (r *LagRow) addTiming(past *history.History, windowMs int64, t *PartitionTiming) {
 	p := r.Partition
 	rates := past.Rates(p.Topic, p.Index, windowMs)
-	t := &PartitionTiming{AppendPerSecond: rates.AppendPerSec, CommitPerSecond: rates.CommitPerSec}
+	t.AppendPerSecond, t.CommitPerSecond = rates.AppendPerSec, rates.CommitPerSec
 	stall, stalled := past.Stall(p.Topic, p.Index)
 	switch {
 	case stalled:

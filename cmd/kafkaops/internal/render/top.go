@@ -63,10 +63,10 @@ func TopPartitions(v View, takenAt time.Time, rows []*LagRow, span int64) *Table
 }
 
 // TopSpan is the scale of bars for all of these rows, so that the worst stands out.
-func TopSpan(rows []*LagRow) int64 {
+func TopSpan(rows []LagRow) int64 {
 	spread := int64(0)
-	for _, r := range rows {
-		spread = max(spread, spreadOf(r))
+	for i := range rows {
+		spread = max(spread, spreadOf(&rows[i]))
 	}
 	return BarSpan(spread)
 }

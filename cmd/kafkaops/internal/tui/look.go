@@ -55,7 +55,7 @@ const (
 	// diagnoseEvery bounds what the rules cost: causes do not change faster.
 	diagnoseEvery = 5 * time.Second
 	// diagnoseLooks is over how many looks they are applied, and up to twice as many: two
-	// cases take turns, so that what is over is forgotten.
+	// cases take turns, so that what is over is forgotten. Both ask the one History.
 	diagnoseLooks = 30
 	// manyPartitions are so many that less is remembered of each: see history.DefaultSamples
 	// for what a sample takes.
@@ -80,11 +80,7 @@ func newDigest(interval time.Duration) *digest { return &digest{interval: interv
 // begin forgets all: the next look follows none.
 func (d *digest) begin(s *inspect.Snapshot) {
 	samples := 0
-	n := 0
-	for range s.Partitions {
-		n++
-	}
-	if n > manyPartitions {
+	if countPartitions(s) > manyPartitions {
 		samples = fewSamples
 	}
 	*d = digest{
@@ -94,8 +90,15 @@ func (d *digest) begin(s *inspect.Snapshot) {
 	d.cases[0] = d.newCase()
 }
 
+func countPartitions(s *inspect.Snapshot) (n int) {
+	for i := range s.Topics {
+		n += len(s.Topics[i].Partitions)
+	}
+	return n
+}
+
 func (d *digest) newCase() *diagnose.Case {
-	return diagnose.New(diagnose.Options{Interval: d.interval, Looks: 2 * diagnoseLooks})
+	return diagnose.New(diagnose.Options{Interval: d.interval, Past: d.past})
 }
 
 // look takes in the next one.
@@ -119,17 +122,15 @@ func (d *digest) look(seen *Seen) *Look {
 		d.cases[0], d.cases[1] = c, nil
 	}
 	l := &Look{Snap: s, Verdict: s.Verdict(), Looked: s.TakenAt.Sub(d.began), Looks: d.looks}
-	rows := make([]*render.LagRow, 0, len(l.Rows))
+	l.Rows = make([]render.LagRow, 0, countPartitions(s))
 	for p := range s.Partitions {
-		row := render.NewLagRow(p)
-		row.AddTiming(d.past, max(trendMs, 3*d.interval.Milliseconds()))
-		l.Rows = append(l.Rows, row)
+		l.Rows = append(l.Rows, render.NewLagRow(p))
 	}
+	render.AddTimings(l.Rows, d.past, max(trendMs, 3*d.interval.Milliseconds()))
 	for i := range l.Rows {
 		l.NameWidth = max(l.NameWidth, width(l.Rows[i].Name()))
-		rows = append(rows, &l.Rows[i])
 	}
-	l.Span = render.TopSpan(rows)
+	l.Span = render.TopSpan(l.Rows)
 	l.Brokers = render.TopBrokers(s, l.Rows)
 	d.groups(l)
 	d.diagnose(l)

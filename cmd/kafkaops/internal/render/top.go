@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strconv"
 	"time"
 
@@ -237,6 +238,9 @@ type TopBroker struct {
 	LeaderMs, FollowerMs   inspect.Opt[int64]
 	// RoundTripMs is how long the shortest of its answers took.
 	RoundTripMs inspect.Opt[int64]
+	// Load is what its own meters told last; unknown where nobody asked them, or they did
+	// not answer.
+	Load inspect.Opt[inspect.Load]
 }
 
 // TopBrokers are all brokers of a look, with the lags of its rows.
@@ -305,8 +309,12 @@ func TopBrokersTable(items []*TopBroker) *Table {
 		{Name: "LEADER-LAG", Right: true, Spare: 2},
 		{Name: "LEADER-TIME", Right: true, Spare: 3},
 		{Name: "LEO-HW", Right: true, Spare: 4},
+		{Name: "IDLE", Right: true, HideBlank: true, Spare: 2},
+		{Name: "NET-IDLE", Right: true, HideBlank: true, Spare: 5},
+		{Name: "FLUSH-P99", Right: true, HideBlank: true, Spare: 3},
 		{Name: "DISKS", Long: true, HideBlank: true, Spare: cheap},
 	}}
+	metered := slices.ContainsFunc(items, func(b *TopBroker) bool { return b.Load.IsKnown() })
 	for _, b := range items {
 		rack := Cell{}
 		if name, ok := b.Rack.Get(); ok {
@@ -319,11 +327,43 @@ func TopBrokersTable(items []*TopBroker) *Table {
 		t.Rows = append(t.Rows, Row{Cells: []Cell{
 			Text(strconv.Itoa(int(b.ID))), state, Text(hostPort(b.Host, b.Port)), rack, millisCell(b.RoundTripMs), Count(b.Leaders), Count(b.Replicas),
 			Nonzero(b.OutOfSync, Bad), behindCell(b.FollowerLag, b.OutOfSync > 0), millisCell(b.FollowerMs), behindCell(b.LeaderLag, false), millisCell(b.LeaderMs),
-			Number(b.Uncommitted), disksCell(b.LogDirs),
+			Number(b.Uncommitted),
 		}})
+		row := &t.Rows[len(t.Rows)-1]
+		row.Cells = append(append(row.Cells, loadCells(b, metered)...), disksCell(b.LogDirs))
 	}
 	return t
 }
+
+// loadCells are what a broker's own meters tell, in three cells; blank where no broker's
+// meters were asked.
+func loadCells(b *TopBroker, metered bool) []Cell {
+	if !metered {
+		return make([]Cell, 3)
+	}
+	untold := Text(Unknown).Styled(Dim)
+	idle := func(share inspect.Opt[float64]) Cell {
+		n, ok := share.Get()
+		if !ok {
+			return untold
+		}
+		c := Text(strconv.Itoa(int(n*100+0.5)) + "%")
+		if n < scarceIdle {
+			return c.Styled(Warn)
+		}
+		return c
+	}
+	load := b.Load.Or(inspect.Load{})
+	flush := untold
+	if ms, ok := load.FlushP99Ms.Get(); ok {
+		flush = Text(Millis(int64(ms + 0.5)))
+	}
+	return []Cell{idle(load.HandlerIdle), idle(load.NetworkIdle), flush}
+}
+
+// scarceIdle is the share of idle time below which threads are short: Kafka's own advice
+// is to keep above it.
+const scarceIdle = 0.3
 
 func millisCell(ms inspect.Opt[int64]) Cell {
 	n, ok := ms.Get()

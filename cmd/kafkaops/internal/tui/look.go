@@ -29,6 +29,10 @@ type Look struct {
 	ReportAt time.Time
 	// Advice is what tune would say of what was seen so far; made with Report.
 	Advice advise.Result
+	// Slipping is what is in sync and does not keep up.
+	Slipping slipping
+	// Known are the stretches of which all changes of ISRs were told by then.
+	Known []advise.Span
 	// Looked is for how long and how often was looked.
 	Looked time.Duration
 	Looks  int
@@ -57,6 +61,9 @@ const (
 	// diagnoseLooks is over how many looks they are applied, and up to twice as many: two
 	// cases take turns, so that what is over is forgotten. Both ask the one History.
 	diagnoseLooks = 30
+	// eventsBefore is how far back changes of ISRs count for a diagnosis, as for kafkaops
+	// diagnose.
+	eventsBefore = time.Hour
 	// manyPartitions are so many that less is remembered of each: see history.DefaultSamples
 	// for what a sample takes.
 	manyPartitions = 5000
@@ -70,9 +77,15 @@ type digest struct {
 	past     *history.History
 	cases    [2]*diagnose.Case
 	advice   *advise.Collector
-	last     *Look
-	began    time.Time
-	looks    int
+	// events are the changes of ISRs of the last eventsBefore, and known of which
+	// stretches all are known.
+	events []inspect.IsrEvent
+	known  []advise.Span
+	// loads are what brokers' own meters told last.
+	loads map[inspect.BrokerID]loadSeen
+	last  *Look
+	began time.Time
+	looks int
 }
 
 func newDigest(interval time.Duration) *digest { return &digest{interval: interval} }
@@ -110,6 +123,7 @@ func (d *digest) look(seen *Seen) *Look {
 	d.looks++
 	d.past.Add(s)
 	d.advice.Look(s)
+	d.takeEvents(seen)
 	if d.looks%diagnoseLooks == 0 && d.cases[1] == nil {
 		d.cases[1] = d.newCase()
 	}
@@ -121,7 +135,7 @@ func (d *digest) look(seen *Seen) *Look {
 	if c := d.cases[1]; c != nil && c.Looks() >= diagnoseLooks {
 		d.cases[0], d.cases[1] = c, nil
 	}
-	l := &Look{Snap: s, Verdict: s.Verdict(), Looked: s.TakenAt.Sub(d.began), Looks: d.looks}
+	l := &Look{Snap: s, Verdict: s.Verdict(), Looked: s.TakenAt.Sub(d.began), Looks: d.looks, Known: d.known}
 	l.Rows = make([]render.LagRow, 0, countPartitions(s))
 	for p := range s.Partitions {
 		l.Rows = append(l.Rows, render.NewLagRow(p))
@@ -132,11 +146,41 @@ func (d *digest) look(seen *Seen) *Look {
 	}
 	l.Span = render.TopSpan(l.Rows)
 	l.Brokers = render.TopBrokers(s, l.Rows)
+	d.addLoads(l)
+	l.Slipping = slippingOf(l.Rows, d.interval)
 	d.groups(l)
 	d.diagnose(l)
 	d.trail(l)
 	d.last = l
 	return l
+}
+
+// loadSeen is what a broker's own meters told, and when.
+type loadSeen struct {
+	inspect.Load
+	at time.Time
+}
+
+// loadGood is for how long that is shown: meters are read less often than looks are taken.
+const loadGood = 30 * time.Second
+
+// addLoads gives brokers what their meters told last. A look has only what is new.
+func (d *digest) addLoads(l *Look) {
+	if d.loads == nil {
+		d.loads = map[inspect.BrokerID]loadSeen{}
+	}
+	for i := range l.Snap.Brokers {
+		b := &l.Snap.Brokers[i]
+		if load, ok := b.Load.Get(); ok {
+			d.loads[b.ID] = loadSeen{load, l.Snap.TakenAt}
+		}
+	}
+	for i := range l.Brokers {
+		b := &l.Brokers[i]
+		if seen, ok := d.loads[b.ID]; ok && l.Snap.TakenAt.Sub(seen.at) <= loadGood {
+			b.Load = inspect.Known(seen.Load)
+		}
+	}
 }
 
 // groups are new where they were asked for, by the offsets of this very look: a commit
@@ -156,12 +200,50 @@ func (d *digest) groups(l *Look) {
 	}
 }
 
+// takeEvents takes in the changes of ISRs, behind the look: those of topics that it has not
+// are of no use.
+func (d *digest) takeEvents(seen *Seen) {
+	for i := range seen.Events {
+		d.advice.Event(&seen.Events[i])
+	}
+	d.known = seen.Known
+	d.events = append(d.events, seen.Events...)
+	first, from := 0, seen.Snap.TakenAt.Add(-eventsBefore)
+	for first < len(d.events) && (d.events[first].Time.Before(from) || len(d.events)-first > eventsMost) {
+		first++
+	}
+	d.events = append(d.events[:0], d.events[first:]...)
+}
+
+// tellEvents gives the case whose turn it is what it has to know of the changes before it
+// began, and advice of which stretches none is missing.
+func (d *digest) tellEvents(at time.Time) {
+	d.advice.Known(d.known)
+	if len(d.known) == 0 {
+		return
+	}
+	last := d.known[len(d.known)-1]
+	since := at.Add(-eventsBefore)
+	if last.Since.After(since) {
+		since = last.Since
+	}
+	if len(d.events) > 0 && len(d.events) >= eventsMost {
+		since = d.events[0].Time // those before it were let go
+	}
+	events := d.events
+	for len(events) > 0 && events[0].Time.Before(since) {
+		events = events[1:]
+	}
+	d.cases[0].Events(events, since, last.Until)
+}
+
 // diagnose applies the rules, from time to time.
 func (d *digest) diagnose(l *Look) {
 	if d.last != nil && d.last.Report != nil && l.Snap.TakenAt.Sub(d.last.ReportAt) < diagnoseEvery {
 		l.Report, l.ReportAt, l.Advice = d.last.Report, d.last.ReportAt, d.last.Advice
 		return
 	}
+	d.tellEvents(l.Snap.TakenAt)
 	others := append(advise.Findings(l.Snap, func(string, bool) bool { return true }), d.advice.FetchFindings()...)
 	report := d.cases[0].Diagnose(others...)
 	l.Report, l.ReportAt, l.Advice = &report, l.Snap.TakenAt, d.advice.Result()

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,6 +19,8 @@ type Config struct {
 	Title string
 	// Interval is about how far looks are apart.
 	Interval time.Duration
+	// Speed is how fast a recording plays at first, SpeedLeast to SpeedMost; 0 is 1.
+	Speed float64
 	// Color allows colours.
 	Color bool
 	// ReadOnly is why nothing may be changed; empty where Actions are offered.
@@ -52,7 +55,7 @@ func New(ctx context.Context, cfg Config) *Model {
 	_, recording := cfg.Source.(Player)
 	m := &Model{cfg: cfg, ctx: ctx, digest: newDigest(cfg.Interval)}
 	m.state = state{
-		title: cfg.Title, color: cfg.Color, now: cfg.Now(), at: -1, speed: 1, recording: recording,
+		title: cfg.Title, color: cfg.Color, now: cfg.Now(), at: -1, speed: cmp.Or(cfg.Speed, 1), recording: recording,
 		readOnly: cfg.ReadOnly, actions: cfg.Actions,
 	}
 	m.open(newPlace(overviewScreen()))
@@ -289,10 +292,15 @@ func (m *Model) seek(by time.Duration) tea.Cmd {
 	return m.next()
 }
 
+// How fast a recording may play.
+const (
+	SpeedLeast = 1.0 / 8
+	SpeedMost  = 1024.0
+)
+
 // play changes the speed of a recording.
 func (m *Model) play(by float64) tea.Cmd {
-	const least, most = 1.0 / 8, 1024
-	m.speed = min(max(m.speed*by, least), most)
+	m.speed = min(max(m.speed*by, SpeedLeast), SpeedMost)
 	if m.stop != nil {
 		m.stop()
 	}

@@ -41,5 +41,8 @@ func adviceScreen() *screen {
 // soFar says what something rests on.
 func soFar(s *state, l *Look) []string {
 	text := fmt.Sprintf("%d looks in %s, and no events of before", l.Looks, render.Millis(l.Looked.Milliseconds()))
+	if n := len(l.Known); n > 0 {
+		text = fmt.Sprintf("%d looks in %s, and all changes of ISRs since %s", l.Looks, render.Millis(l.Looked.Milliseconds()), l.Known[n-1].Since.UTC().Format("2006-01-02 15:04:05Z"))
+	}
 	return []string{"  " + render.Paint(s.color, render.Dim, text), ""}
 }

@@ -40,7 +40,10 @@ func overviewHead(s *state, _ *place, width int) []string {
 	if more := len(reasons) - mostReasons; more > 0 {
 		add(render.Dim, "and "+counted(more, "more reason", "more reasons"))
 	}
-	if len(reasons) == 0 {
+	switch slips := l.Slipping.line(l); {
+	case slips != "":
+		add(render.Warn, slips)
+	case len(reasons) == 0:
 		add(render.Good, "all in sync")
 	}
 	if cause := causeLine(l, "", inspect.NoBroker); cause != "" {

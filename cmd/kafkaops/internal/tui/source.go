@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/advise"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
@@ -38,9 +39,13 @@ type Seen struct {
 	// changed any more. Nil where Ended.
 	Snap *inspect.Snapshot
 	// Events are the changes of ISRs that have become known since the last look, in their
-	// order, and Evidence says in a sentence what they rest on.
+	// order, those of topics that were created and deleted included, and Evidence says in a
+	// sentence what they rest on.
 	Events   []inspect.IsrEvent
 	Evidence string
+	// Known are the stretches of time, by their beginning, of which all changes have been
+	// told; none where they are known from look to look.
+	Known []advise.Span
 	// Anew: this look does not follow the one before, so that nothing can be said of
 	// the time between.
 	Anew bool

@@ -87,7 +87,11 @@ func (s *state) add(l *Look, seen *Seen) {
 			s.at--
 		}
 	}
-	s.events = append(s.events, seen.Events...)
+	for i := range seen.Events {
+		if e := &seen.Events[i]; e.Type != inspect.IsrCreate && e.Type != inspect.IsrDelete { // no change of an ISR to who looks
+			s.events = append(s.events, *e)
+		}
+	}
 	if over := len(s.events) - eventsMost; over > 0 {
 		s.events = append([]inspect.IsrEvent(nil), s.events[over:]...)
 	}

@@ -76,6 +76,7 @@ func flagError(cmd *cobra.Command, err error) error {
 		"duration": "a duration such as 10s or 1m30s",
 		"int":      "a whole number",
 		"int64":    "a whole number",
+		"float64":  "a number",
 	}[invalid.GetFlag().Value.Type()]
 	switch {
 	case takes == "":

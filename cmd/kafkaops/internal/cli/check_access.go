@@ -134,7 +134,7 @@ func (o *accessOptions) run(ctx context.Context, env Env) error {
 // cannot tell of. What stands in the way beside an ACL is a line, and no failure: a
 // closed controller is nothing that credentials could change.
 func (s *session) tryLog(ctx context.Context, snap *inspect.Snapshot) {
-	at, ok := s.controllersOf(snap)
+	at, ok := s.target.controllersOf(snap)
 	if !ok {
 		return // of the quorum another line tells
 	}

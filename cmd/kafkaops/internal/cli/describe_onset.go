@@ -20,7 +20,7 @@ const onsetWait = time.Second
 // why. It is an extra: where the log cannot be had, within its time or at all, nothing is
 // said of it. kafkaops isr says what stands in the way.
 func (s *session) addOnsets(ctx context.Context, snap *inspect.Snapshot, unhealthy []inspect.Judged) {
-	at, ok := s.controllersOf(snap)
+	at, ok := s.target.controllersOf(snap)
 	if !ok || len(unhealthy) == 0 {
 		return
 	}
@@ -37,11 +37,11 @@ func (s *session) addOnsets(ctx context.Context, snap *inspect.Snapshot, unhealt
 // controllersOf is where the controllers are: named by hand, or told by the quorum
 // (Kafka 3.9), the active one first. Brokers are not asked again: it may be one of them
 // that hangs.
-func (s *session) controllersOf(snap *inspect.Snapshot) (connect.Config, bool) {
-	if s.target.controllers != nil {
-		return *s.target.controllers, true
+func (t *target) controllersOf(snap *inspect.Snapshot) (connect.Config, bool) {
+	if t.controllers != nil {
+		return *t.controllers, true
 	}
-	at := s.target.controllersAt
+	at := t.controllersAt
 	q, ok := snap.Quorum.Get()
 	if !ok || q.Leader == inspect.NoBroker {
 		return at, false

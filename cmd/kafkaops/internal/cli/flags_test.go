@@ -193,7 +193,14 @@ var badValuesOf = map[string]map[string]map[string]string{
 	},
 	"isr":         badIsrValues,
 	"isr summary": badIsrValues,
-	"top":         {"replay": {"": ""}}, // any name may be one: TestTopRefuses
+	"top": {
+		"replay": {"": ""}, // any name may be one: TestTopRefuses
+		"speed": {
+			"2":    "--speed is how fast a recording plays: name one by --replay",
+			"fast": `--speed "fast": use a number`,
+		},
+		"jmx": badIsrValues["jmx"],
+	},
 	"record": {
 		"for": {"-1s": "--for -1s is negative", "long": `--for "long": use a duration such as 10s or 1m30s`},
 		"jmx": badIsrValues["jmx"],

@@ -19,6 +19,9 @@ import (
 type topOptions struct {
 	lookOptions
 	replay             string
+	speed              float64
+	speedGiven         bool
+	agents             agentsFlag
 	embedded, readOnly bool
 }
 
@@ -41,7 +44,12 @@ is a state of the screen: the last look stays, greyed, with its age and the reas
 and heal it, after the plan was shown and confirmed; to other commands it is the local
 cluster top.
 
---replay FILE plays what kafkaops record kept: { and } wind it, < and > change its speed.
+--replay FILE plays what kafkaops record kept, --speed times as fast as it was: { and }
+wind it, < and > change its speed.
+
+--jmx reads Kafka's own meters beside the looks: how idle request handlers and network
+threads are, and how long flushes take. An agent that does not answer is told, and no
+error.
 
 Nothing is changed by watching. Where no terminal is there to draw on (top | cat), or with
 -o json or yaml, it prints what describe prints, once.
@@ -51,12 +59,17 @@ many is looked at less often: between two looks passes three times what one took
 		Example: `  kafkaops top -b kafka-1:9092
   kafkaops top 'orders*' --interval 1s -b kafka-1:9092
   kafkaops top --embedded
-  kafkaops top --replay day.rec`,
-		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
+  kafkaops top --replay day.rec --speed 60`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.speedGiven = cmd.Flags().Changed("speed")
+			return o.run(cmd.Context(), env, args)
+		},
 	}
 	o.register(cmd, env, defaultInterval)
 	f := cmd.Flags()
 	f.StringVar(&o.replay, "replay", "", "play a `file` of kafkaops record")
+	f.Float64Var(&o.speed, "speed", 1, "with --replay: play so many `times` as fast, 0.125 to 1024")
+	o.agents.register(cmd, "show how busy the brokers are")
 	f.BoolVar(&o.embedded, "embedded", false, "start a cluster of its own in memory, with a workload, and keys that break it and heal it")
 	f.BoolVar(&o.readOnly, "readonly", false, "offer nothing that changes the cluster; so it is in a context that is readonly")
 	_ = cmd.MarkFlagFilename("replay")
@@ -72,6 +85,9 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 		return usagef("--interval %s is too short: the least is %s", o.interval, minInterval)
 	}
 	cfg := tui.Config{Interval: o.interval, Color: view.Color, Now: time.Now}
+	if err := o.agents.check(); err != nil {
+		return err
+	}
 	if o.readOnly {
 		cfg.ReadOnly = "--readonly"
 	}
@@ -79,6 +95,12 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 	switch {
 	case o.replay != "" && o.embedded:
 		return usagef("--replay and --embedded: use one of them")
+	case o.speedGiven && o.replay == "":
+		return usagef("--speed is how fast a recording plays: name one by --replay")
+	case !(o.speed >= tui.SpeedLeast && o.speed <= tui.SpeedMost): // NaN is neither
+		return usagef("--speed %g: use %g to %g", o.speed, tui.SpeedLeast, tui.SpeedMost)
+	case o.replay != "" && len(o.agents.jmx) > 0:
+		return usagef("--jmx reads what is now, and --replay is a recording: use kafkaops record --jmx")
 	case o.embedded && o.bootstrap+o.contextName != "":
 		return usagef("--embedded starts a cluster of its own: name no other")
 	case o.replay != "":
@@ -106,6 +128,9 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 	}
 	live := newTopLive(t, filter, o.interval, o.timeout)
 	defer live.close()
+	if live.meters, err = o.agents.of(t, o.timeout); err != nil {
+		return err
+	}
 	cfg.Source, cfg.Write = live, writeSeen
 	return tui.Run(ctx, cfg, env.Terminal.In, env.Terminal.Out)
 }

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"slices"
 	"sync"
 	"time"
 
+	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/advise"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/tui"
 	"github.com/kafkaops/kafkaops/pkg/inspect"
@@ -21,20 +23,24 @@ type topReplay struct {
 	rec          *recording.Reader
 	filter       topicFilter
 	since, until time.Time
-	// events are all that it has, by time.
+	// events are all that it has, by time, and known the stretches of which none is missing.
 	events []inspect.IsrEvent
+	known  []advise.Span
 
 	mu sync.Mutex
-	// at is where the next look is read from; anew: it does not follow the one before.
+	// at is where it was wound to; anew: the next look does not follow the one before.
 	at   time.Time
 	anew bool
-	// ahead are looks that were read already, as a reading costs a search.
-	ahead []*inspect.Snapshot
+	// next reads on from there, and stop ends that; nil before and after. A reading begins
+	// up to ten minutes before what it is asked for, so that there is one for all looks.
+	next func() (*inspect.Snapshot, error, bool)
+	stop func()
+	// ahead is the look that was read and not told yet, last when the one before was, and
+	// told how many of the events were.
+	ahead *inspect.Snapshot
 	last  time.Time
+	told  int
 }
-
-// topAhead is how many looks are read at once.
-const topAhead = 16
 
 func openReplay(name string, filter topicFilter) (*topReplay, error) {
 	rec, err := recording.Read(name)
@@ -54,7 +60,24 @@ func openReplay(name string, filter topicFilter) (*topReplay, error) {
 		return nil
 	})
 	slices.SortStableFunc(r.events, func(a, b inspect.IsrEvent) int { return a.Time.Compare(b.Time) })
+	for _, c := range rec.Coverages() {
+		r.known = append(r.known, advise.Span{Since: c.Since, Until: c.Until})
+	}
 	return r, err
+}
+
+// close ends what was begun.
+func (r *topReplay) close() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endReading()
+}
+
+func (r *topReplay) endReading() {
+	if r.stop != nil {
+		r.stop()
+	}
+	r.next, r.stop, r.ahead = nil, nil, nil
 }
 
 // Span is from the first to the last look.
@@ -70,7 +93,8 @@ func (r *topReplay) Seek(to time.Time) {
 	if to.Before(r.since) {
 		to = r.since
 	}
-	r.at, r.anew, r.ahead = to, true, nil
+	r.endReading()
+	r.at, r.anew = to, true
 }
 
 // Next is the next look, as long after the one before as it was taken, by the speed.
@@ -89,45 +113,74 @@ func (r *topReplay) Next(ctx context.Context, want tui.Want) (tui.Seen, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.ahead) == 0 || r.ahead[0] != s { // it was wound meanwhile
+	if r.ahead != s { // it was wound meanwhile
 		return tui.Seen{}, context.Canceled
 	}
-	r.ahead = r.ahead[1:]
+	r.ahead = nil
 	r.at, r.last, r.anew = s.TakenAt.Add(time.Nanosecond), s.TakenAt, false
-	from := last
 	if anew {
-		from = time.Time{} // all that is known of before
+		r.told = 0 // all that is known of before
 	}
-	seen := tui.Seen{Snap: s, Anew: anew, Evidence: "recording " + filepath.Base(r.rec.Name())}
-	for _, e := range r.events {
-		if e.Time.After(from) && !e.Time.After(s.TakenAt) {
-			seen.Events = append(seen.Events, e)
+	seen := tui.Seen{Snap: s, Anew: anew, Evidence: "recording " + filepath.Base(r.rec.Name()), Known: r.knownUpTo(s.TakenAt)}
+	upTo, _ := slices.BinarySearchFunc(r.events, s.TakenAt, func(e inspect.IsrEvent, at time.Time) int {
+		if e.Time.After(at) {
+			return 1
 		}
-	}
+		return -1
+	})
+	seen.Events, r.told = r.events[r.told:max(r.told, upTo):max(r.told, upTo)], max(r.told, upTo)
 	return seen, nil
+}
+
+// knownUpTo is what was known at a time.
+func (r *topReplay) knownUpTo(at time.Time) (out []advise.Span) {
+	for _, k := range r.known {
+		if k.Since.After(at) {
+			break
+		}
+		if k.Until.After(at) {
+			k.Until = at
+		}
+		out = append(out, k)
+	}
+	return out
 }
 
 // peek is the next look, which stays the next one; nil at the end.
 func (r *topReplay) peek() (*inspect.Snapshot, error) {
-	if len(r.ahead) > 0 {
-		return r.ahead[0], nil
+	if r.ahead != nil {
+		return r.ahead, nil
 	}
-	err := r.rec.Looks(r.at, time.Time{}, func(s *inspect.Snapshot) error {
-		own, err := cloneLook(s)
-		if err != nil {
-			return err
-		}
-		own.Topics = slices.DeleteFunc(own.Topics, func(t inspect.Topic) bool { return !r.filter.keep(t.Name, t.Internal) })
-		r.ahead = append(r.ahead, own)
-		if len(r.ahead) == topAhead {
-			return errEnough
-		}
-		return nil
-	})
-	if err != nil && !errors.Is(err, errEnough) || len(r.ahead) == 0 {
+	if r.next == nil {
+		r.next, r.stop = iter.Pull2(r.looksFrom(r.at))
+	}
+	s, err, ok := r.next()
+	if !ok || err != nil {
+		r.endReading()
 		return nil, err
 	}
-	return r.ahead[0], nil
+	r.ahead = s
+	return s, nil
+}
+
+// looksFrom are those from a time on, or why there is none.
+func (r *topReplay) looksFrom(at time.Time) iter.Seq2[*inspect.Snapshot, error] {
+	return func(yield func(*inspect.Snapshot, error) bool) {
+		err := r.rec.Looks(at, time.Time{}, func(s *inspect.Snapshot) error {
+			own, err := cloneLook(s)
+			if err != nil {
+				return err
+			}
+			own.Topics = slices.DeleteFunc(own.Topics, func(t inspect.Topic) bool { return !r.filter.keep(t.Name, t.Internal) })
+			if !yield(own, nil) {
+				return errEnough
+			}
+			return nil
+		})
+		if err != nil && !errors.Is(err, errEnough) {
+			yield(nil, err)
+		}
+	}
 }
 
 // cloneLook is a look of one's own: that of a reader is good until the next one.
@@ -147,10 +200,12 @@ func (o *topOptions) runReplay(ctx context.Context, env Env, cfg tui.Config, vie
 	if err != nil {
 		return err
 	}
+	defer r.close()
 	if screen {
 		if cfg.Interval, err = intervalOf(r.rec); err != nil {
 			return err
 		}
+		cfg.Speed = o.speed
 		cfg.Source, cfg.Title, cfg.ReadOnly = r, filepath.Base(o.replay), "it is a recording"
 		return tui.Run(ctx, cfg, env.Terminal.In, env.Terminal.Out)
 	}

@@ -97,13 +97,35 @@ func TestTopReplay(t *testing.T) {
 		last = seen.Snap.TakenAt
 		looks, events = looks+1, events+len(seen.Events)
 	}
-	if looks < 3 || events == 0 || !last.Equal(until) {
-		t.Errorf("%d looks and %d events up to %s, want all up to %s", looks, events, last, until)
+	eventsUpTo := func(at time.Time) (n int) {
+		for i := range r.events {
+			if !r.events[i].Time.After(at) {
+				n++
+			}
+		}
+		return n
 	}
-	r.Seek(since)
-	if seen, err := r.Next(t.Context(), fast); err != nil || !seen.Anew || !seen.Snap.TakenAt.Equal(since) {
-		t.Errorf("wound to its beginning: %+v, %v", seen, err)
+	if want := eventsUpTo(until); looks < 3 || events != want || want == 0 || !last.Equal(until) {
+		t.Errorf("%d looks and %d events up to %s, want all %d up to %s", looks, events, last, want, until)
 	}
+	for _, to := range []time.Time{since, since.Add(until.Sub(since) / 2), until, since} {
+		r.Seek(to)
+		seen, err := r.Next(t.Context(), fast)
+		if err != nil || !seen.Anew || seen.Snap.TakenAt.Before(to) || to.Equal(since) && !seen.Snap.TakenAt.Equal(since) {
+			t.Errorf("wound to %s: %+v, %v", to, seen, err)
+			continue
+		}
+		if want := eventsUpTo(seen.Snap.TakenAt); len(seen.Events) != want {
+			t.Errorf("wound to %s: %d events, want all %d of before", to, len(seen.Events), want)
+		}
+		if n := len(seen.Known); n == 0 || seen.Known[n-1].Until.After(seen.Snap.TakenAt) {
+			t.Errorf("wound to %s: %v is known, want what was by then", to, seen.Known)
+		}
+	}
+	if second, err := r.Next(t.Context(), fast); err != nil || second.Anew || second.Snap.TakenAt.Equal(since) {
+		t.Errorf("the look after it: %+v, %v", second, err)
+	}
+	r.close()
 	ran := place{}.run(t.Context(), "top", "--replay", file, "-o", "json")
 	var doc render.Document[render.ClusterItem]
 	if err := json.Unmarshal([]byte(ran.stdout), &doc); err != nil || !doc.TakenAt.Equal(until) {
@@ -161,6 +183,10 @@ func TestTopRefuses(t *testing.T) {
 		"top":                                "no cluster named",
 		"top --replay x --embedded":          "use one of them",
 		"top --embedded -b 127.0.0.1:1":      "name no other",
+		"top --replay x --speed 0":           "--speed 0: use 0.125 to 1024",
+		"top --replay x --speed 2000":        "--speed 2000: use 0.125 to 1024",
+		"top --replay x --speed NaN":         "--speed NaN: use 0.125 to 1024",
+		"top --replay x --jmx http://a/":     "use kafkaops record --jmx",
 		"top --replay " + dir + "/none":      "no such file",
 		"top --replay " + foreign:            "is not a recording of kafkaops",
 		"top --timeout 300ms -b 127.0.0.1:1": "127.0.0.1:1",

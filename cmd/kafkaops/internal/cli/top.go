@@ -51,7 +51,9 @@ wind it, < and > change its speed.
 threads are, and how long flushes take. An agent that does not answer is told, and no
 error.
 
-Nothing is changed by watching. Where no terminal is there to draw on (top | cat), or with
+Nothing is changed by watching. On the screen of the advice ctrl+a applies, after the plan
+was shown and confirmed, what can be changed while brokers run, as tune --apply does.
+Where no terminal is there to draw on (top | cat), or with
 -o json or yaml, it prints what describe prints, once.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell. A cluster whose topics are
@@ -126,6 +128,7 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 	if !screen {
 		return o.printOnce(ctx, env, view, filter, t)
 	}
+	cfg.Actions = append(cfg.Actions, applyAction(env, t, o.timeout))
 	live := newTopLive(t, filter, o.interval, o.timeout)
 	defer live.close()
 	if live.meters, err = o.agents.of(t, o.timeout); err != nil {

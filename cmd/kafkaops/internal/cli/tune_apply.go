@@ -102,8 +102,27 @@ func (r *tuneRun) apply(ctx context.Context, c *advise.Collector, all []tuning.A
 	if id, ok := r.snap.ClusterID.Get(); ok && r.opts.from != "" {
 		o.Guard.Expect = append(o.Guard.Expect, admin.Expected{ClusterID: id, By: "recording " + r.opts.from})
 	}
-	var changes []admin.Change
-	var brokers, controllers []string
+	can := applicable(all)
+	tellRestarts(o.Say, c.Restarts(), can.brokers, can.controllers)
+	if len(can.changes) == 0 {
+		if err := o.Guard.Check(); err != nil && !o.DryRun {
+			return err
+		}
+		o.Say("no advice can be applied at once")
+		return nil
+	}
+	return r.target.carry(ctx, can.changes, o)
+}
+
+// appliedBy is what advice comes to, by how it is applied.
+type appliedBy struct {
+	// changes can be made while brokers run; the others are lines of the properties files of
+	// brokers and of controllers.
+	changes              []admin.Change
+	brokers, controllers []string
+}
+
+func applicable(all []tuning.Advice) (can appliedBy) {
 	for i := range all {
 		a := &all[i]
 		if a.Recommended == "" || a.Recommended == a.Current || a.Scope.Kind == tuning.ScopeClient {
@@ -111,22 +130,14 @@ func (r *tuneRun) apply(ctx context.Context, c *advise.Collector, all []tuning.A
 		}
 		switch {
 		case slices.Contains(a.Cost, tuning.CostDynamic):
-			changes = append(changes, changeOf(a))
+			can.changes = append(can.changes, changeOf(a))
 		case a.Setting == "broker.session.timeout.ms":
-			controllers = append(controllers, a.Setting+"="+a.Recommended)
+			can.controllers = append(can.controllers, a.Setting+"="+a.Recommended)
 		default:
-			brokers = append(brokers, a.Setting+"="+a.Recommended)
+			can.brokers = append(can.brokers, a.Setting+"="+a.Recommended)
 		}
 	}
-	tellRestarts(o.Say, c.Restarts(), brokers, controllers)
-	if len(changes) == 0 {
-		if err := o.Guard.Check(); err != nil && !o.DryRun {
-			return err
-		}
-		o.Say("no advice can be applied at once")
-		return nil
-	}
-	return r.target.carry(ctx, changes, o)
+	return can
 }
 
 func changeOf(a *tuning.Advice) admin.Change {

@@ -51,7 +51,8 @@ var rooms = []room{
 	{dir: "pkg/inspect/host", ours: []string{"pkg/inspect"}},
 	{dir: "pkg/inspect/diagnose", ours: []string{"internal/numbered", "internal/polish", "pkg/inspect", "pkg/inspect/history"}, pure: true},
 	{dir: "pkg/tuning", ours: []string{"internal/isrrule", "internal/polish"}, pure: true},
-	{dir: "pkg/exporter", ours: []string{"pkg/inspect/...", "pkg/tuning"}},
+	{dir: "pkg/exporter/status", ours: []string{"pkg/inspect"}, pure: true},
+	{dir: "pkg/exporter", ours: []string{"pkg/exporter/status", "pkg/inspect/...", "pkg/tuning"}},
 
 	// What changes a cluster or puts load on it.
 	{dir: "internal/admin", ours: []string{"pkg/inspect", "pkg/inspect/connect"}},

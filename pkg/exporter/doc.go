@@ -33,6 +33,9 @@
 //	handlers (http.go)   the page, if it is young enough, and the exporter's own
 //	                     metrics as they are now
 //
+// people.go keeps what the page for people is made of, which package status draws: the last
+// collection, and while somebody looks the last sample.
+//
 // Beside them journal.go logs what begins and what is over.
 //
 // A scrape asks no broker and waits for nothing. A collection that lacks a

@@ -27,6 +27,8 @@ type Exporter struct {
 	// keepView: a Collector draws from it.
 	keepView bool
 	keep     *isrKeep // of Run, nil for none
+
+	people people
 }
 
 // New returns an Exporter that does nothing until Run is called.

@@ -3,56 +3,31 @@ package exporter
 import (
 	"bytes"
 	"fmt"
-	"html"
 	"net/http"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/kafkaops/kafkaops/pkg/exporter/status"
 	"github.com/prometheus/common/expfmt"
-	"github.com/prometheus/exporter-toolkit/web"
 )
 
 // documentURL has every metric.
 const documentURL = "https://github.com/kafkaops/kafkaops/blob/main/pkg/exporter/METRICS.md"
 
-// Handler serves /metrics, /healthz, /readyz and a page that links to them.
+// Handler serves /metrics, /healthz, /readyz and, at /, the page for people: what goes with
+// it is beside it (/status, /status.css, /status.js), so that all of them may be served
+// below any path.
 func (e *Exporter) Handler() (http.Handler, error) {
-	if _, err := e.landing(); err != nil {
-		return nil, err
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", e.serveMetrics)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", e.serveReady)
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		page, err := e.landing()
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusInternalServerError)
-			return
-		}
-		page.ServeHTTP(w, r)
-	})
+	mux.HandleFunc("GET /{$}", e.servePage)
+	mux.HandleFunc("GET /status", e.serveStatus)
+	mux.HandleFunc("GET /status.css", asset("text/css; charset=utf-8", status.Style()))
+	mux.HandleFunc("GET /status.js", asset("text/javascript; charset=utf-8", status.Script()))
 	return mux, nil
-}
-
-// landing is the page as the cluster is now. The toolkit's template escapes nothing,
-// and what brokers say is in it.
-func (e *Exporter) landing() (http.Handler, error) {
-	page, err := web.NewLandingPage(web.LandingConfig{
-		Name: "kafkaops export", Description: "Prometheus exporter for the replication of Apache Kafka",
-		Version: html.EscapeString(e.options.Version), Profiling: "false",
-		Links: []web.LandingLinks{
-			{Address: "metrics", Text: "Metrics"},
-			{Address: "healthz", Text: "Health", Description: "of this process"},
-			{Address: "readyz", Text: "Readiness", Description: html.EscapeString(e.standing())},
-		},
-		ExtraHTML: `<p><a href="` + documentURL + `">METRICS.md</a>: what each metric is for, its unit, when it is absent</p>`,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("landing page: %w", err)
-	}
-	return page, nil
 }
 
 func (e *Exporter) serveReady(w http.ResponseWriter, _ *http.Request) {

@@ -42,9 +42,11 @@ func TestStanding(t *testing.T) {
 	r.collectNow()
 	says(http.StatusOK, "ready\n")
 	r.clock.at = r.clock.at.Add(4 * time.Second)
-	links("cluster ZmFrZWthZmthY2x1c3Rlcg answered 4s ago")
+	links("ZmFrZWthZmthY2x1c3Rlcg")
+	links("as of " + r.people.snap.TakenAt.UTC().Format("2006-01-02 15:04:05Z"))
 	r.clock.at = r.clock.at.Add(time.Minute)
 	says(http.StatusServiceUnavailable, "cluster ZmFrZWthZmthY2x1c3Rlcg has not answered within 30s\n")
+	links("NOT OBSERVED")
 }
 
 // TestLandingEscapes: what a broker says becomes no part of the page.

@@ -20,6 +20,8 @@ type isrCounts struct {
 	// last are the changes that were counted last: one of several causes is several
 	// events, and one change of its partition.
 	lastShrink, lastExpand changeKey
+	// told hears of each event that is counted; nil for nobody.
+	told func(*inspect.IsrEvent)
 }
 
 type topicCounts struct {
@@ -89,6 +91,9 @@ func newISRCounts() *isrCounts {
 // count counts an event. A replica that a reassignment takes away leaves the ISR with
 // the assignment: that is no loss, and no shrink.
 func (c *isrCounts) count(e *inspect.IsrEvent) {
+	if c.told != nil {
+		c.told(e)
+	}
 	key := changeKey{inspect.TopicPartition{Topic: e.Topic, Partition: e.Partition}, e.Time, e.Offset}
 	switch e.Type {
 	case inspect.IsrShrink:

@@ -61,6 +61,7 @@ type loop struct {
 
 func newLoop(e *Exporter) *loop {
 	l := &loop{exporter: e, state: newState(e.options), journal: journal{log: e.options.Log}, watch: newISRWatch(&e.options)}
+	l.state.isr.told = e.people.event
 	l.keep = newISRKeep(&e.options, l.watch.readable, e.lastSampleInterval)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -86,10 +87,12 @@ func (l *loop) collect(ctx context.Context) {
 		e.lastAnswered, e.duration = false, inspect.Known(clock.Now().Sub(began))
 		return
 	}
+	e.people.take(snap)
 	l.watch.start(ctx, snap.ClusterID.Or(""))
 	l.keep.start(ctx, snap.ClusterID.Or(""))
 	l.keep.look(snap)
 	v := l.state.collected(snap, time.Now())
+	e.people.look(snap)
 	p := newPage(v, e.options.ClusterLabel)
 	l.journal.collected(snap)
 	e.mu.Lock()
@@ -134,9 +137,17 @@ func (l *loop) sample(ctx context.Context) {
 	}
 	snap, err := from.Snapshot(ctx, l.state.sampleQuery())
 	l.watch.deliver(l.state.isr)
-	if err == nil && ctx.Err() == nil {
-		l.keep.look(snap)
-		l.state.sampled(snap, time.Now())
+	if err != nil || ctx.Err() != nil {
+		return
+	}
+	watched := l.exporter.people.watched(o.Clock.Now())
+	if watched {
+		l.exporter.people.take(snap)
+	}
+	l.keep.look(snap)
+	l.state.sampled(snap, time.Now())
+	if watched {
+		l.exporter.people.look(snap)
 	}
 }
 

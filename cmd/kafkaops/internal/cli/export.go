@@ -40,7 +40,8 @@ func newExportCmd(env Env) *cobra.Command {
 		Use:   "export",
 		Short: "Serve the cluster's state to Prometheus, until stopped",
 		Long: `Serves /metrics, /healthz (this process), /readyz (the cluster answered within
---max-age) and a page that links to them. A scrape asks no broker: the cluster is
+--max-age) and at / a page for people: the verdict, unhealthy partitions with since when
+and why, ISR changes, brokers and disks. A scrape asks no broker: the cluster is
 asked every --collect-interval, and between times every leader's log end offset
 and high watermark and the ISRs every --sample-interval.
 

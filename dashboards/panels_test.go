@@ -27,9 +27,9 @@ var pictures = flag.String("pictures", "", "draw the data of all panels, for a p
 // in its legend too.
 func TestPanels(t *testing.T) {
 	needProgram(t, "prometheus")
-	c := kafkatest.Start(t, kafkatest.Options{Engine: engine.New(), Brokers: 3, Controllers: 3, Properties: map[string]string{
-		"replica.lag.time.max.ms":      "4000",
-		"broker.session.timeout.ms":    "12000", // a paused broker leaves the ISR by its lag
+	c := kafkatest.Start(t, kafkatest.Options{Engine: engine.InDir(t.TempDir()), Brokers: 3, Properties: map[string]string{
+		"replica.lag.time.max.ms":      "6000",
+		"broker.session.timeout.ms":    "60000", // a paused broker leaves the ISR by its lag, and is back at once
 		"broker.heartbeat.interval.ms": "1000",
 	}})
 	c.CreateTopic(t, "load", [][]int32{{1, 2, 3}, {2, 1, 3}}, map[string]string{"min.insync.replicas": "2"})
@@ -50,12 +50,6 @@ func TestPanels(t *testing.T) {
 	w.await("out of the ISR", time.Minute, func() error {
 		if len(w.query(`sum(kafka_broker_out_of_sync_replicas) > 0 and sum(kafka_broker_isr_shrinks_total) > 0`)) == 0 {
 			return fmt.Errorf("in the ISR")
-		}
-		return nil
-	})
-	w.await("an alert", time.Minute, func() error {
-		if len(w.query(`ALERTS{alertstate="firing"}`)) == 0 {
-			return fmt.Errorf("none fires")
 		}
 		return nil
 	})

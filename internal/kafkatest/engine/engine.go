@@ -23,10 +23,15 @@ func FromEnv() kafkatest.Engine {
 	return nil
 }
 
-// New returns the embedded engine.
+// New returns the embedded engine, in memory: what a test reads of Kafka's files, it reads
+// of a cluster of its own.
 func New() kafkatest.Engine { return engine{} }
 
-type engine struct{}
+// InDir returns the embedded engine with its data below dir: then brokers have disks whose
+// sizes they tell.
+func InDir(dir string) kafkatest.Engine { return engine{dir} }
+
+type engine struct{ dir string }
 
 // Lacks is kafkatest.Engine's.
 func (engine) Lacks(o kafkatest.Options) string {
@@ -57,10 +62,9 @@ var ours = []string{
 	"listener.security.protocol.map", "listeners", "log.dirs", "node.id", "process.roles",
 }
 
-// Launch is kafkatest.Engine's. The cluster is in memory: what a test reads of
-// Kafka's files, it reads of a cluster of its own.
-func (engine) Launch(ctx context.Context, opts kafkatest.Options, nodes []kafkatest.NodeSpec) (kafkatest.Launched, error) {
-	o := embedded.Options{BrokerConfig: map[int]map[string]string{}}
+// Launch is kafkatest.Engine's.
+func (e engine) Launch(ctx context.Context, opts kafkatest.Options, nodes []kafkatest.NodeSpec) (kafkatest.Launched, error) {
+	o := embedded.Options{Dir: e.dir, BrokerConfig: map[int]map[string]string{}}
 	if opts.Version != kafkatest.DefaultVersion {
 		o.MaxVersions = opts.Version
 	}

@@ -50,7 +50,23 @@ func (p *people) look(s *inspect.Snapshot) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.memory.Look(s)
-	p.snap, p.state = s, nil
+	p.snap, p.state = withFenced(s, p.snap), nil
+}
+
+// withFenced is a look with the brokers that were fenced when that was asked last, and are
+// not listed: what is asked of a sample lists the live ones.
+func withFenced(s, last *inspect.Snapshot) *inspect.Snapshot {
+	if last == nil || s.Asked.Has(inspect.PartFenced) {
+		return s
+	}
+	out := *s
+	for i := range last.Brokers {
+		if b := &last.Brokers[i]; b.Fenced.Or(false) && s.Broker(b.ID) == nil {
+			out.Brokers = append(slices.Clip(out.Brokers), *b)
+			out.Gone = slices.DeleteFunc(slices.Clone(out.Gone), func(id inspect.BrokerID) bool { return id == b.ID })
+		}
+	}
+	return &out
 }
 
 // take fills in what samples do not ask, before anybody else has the look. It is of the

@@ -2,12 +2,14 @@ package exporter
 
 import (
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/kafkaops/kafkaops/internal/fakekafka"
 	"github.com/kafkaops/kafkaops/pkg/exporter/status"
+	"github.com/kafkaops/kafkaops/pkg/inspect"
 )
 
 // TestPeople: the page for people is of the last collection until somebody looks, and of
@@ -48,6 +50,27 @@ func TestPeople(t *testing.T) {
 	}
 	r.clock.at = r.clock.at.Add(time.Hour)
 	has("/", "NOT OBSERVED")
+}
+
+// TestPeopleFenced: a broker that is fenced is so between two collections too.
+func TestPeopleFenced(t *testing.T) {
+	t.Parallel()
+	last := &inspect.Snapshot{Asked: inspect.PartFenced, Brokers: []inspect.Broker{{ID: 1}, {ID: 2, Fenced: inspect.Known(true)}, {ID: 3, Fenced: inspect.Known(true)}}}
+	now := &inspect.Snapshot{Brokers: []inspect.Broker{{ID: 1}, {ID: 3}}, Gone: []inspect.BrokerID{2, 4}}
+	got := withFenced(now, last)
+	if len(got.Brokers) != 3 || got.Brokers[1].Fenced.Or(false) || !got.Brokers[2].Fenced.Or(false) || !slices.Equal(got.Gone, []inspect.BrokerID{4}) {
+		t.Errorf("got %+v", got)
+	}
+	if len(now.Brokers) != 2 || len(now.Gone) != 2 {
+		t.Error("the look of others was changed")
+	}
+	if again := withFenced(&inspect.Snapshot{Brokers: now.Brokers}, got); len(again.Brokers) != 3 {
+		t.Errorf("two samples later: %d brokers", len(again.Brokers))
+	}
+	whole := &inspect.Snapshot{Asked: inspect.PartFenced, Brokers: now.Brokers}
+	if withFenced(whole, last) != whole {
+		t.Error("a collection knows better")
+	}
 }
 
 // TestPeopleHeaders: nothing is loaded from elsewhere, and nothing runs that is not ours.

@@ -35,9 +35,12 @@ func source() common.DataSourceRef {
 
 // json is the dashboard as Grafana imports and provisions it.
 func (b *board) json(l labels) ([]byte, error) {
-	d := dashboard.NewDashboardBuilder(b.title).Uid("kafkaops-"+b.name).Description(b.about).Tags([]string{tag, "kafka"}).
-		Editable().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time("now-1h", "now").Timezone("utc").Refresh("30s").
-		Link(dashboard.NewDashboardLinkBuilder("kafkaops").Type(dashboard.DashboardLinkTypeDashboards).Tags([]string{tag}).IncludeVars(true).KeepTime(true))
+	// The newer schema is read by Grafana 12 and newer alone, and by no provisioning of files
+	// before; the classic one by all.
+	d := dashboard.NewDashboardBuilder(b.title). //nolint:staticcheck // see above
+							Uid("kafkaops-"+b.name).Description(b.about).Tags([]string{tag, "kafka"}).
+							Editable().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time("now-1h", "now").Timezone("utc").Refresh("30s").
+							Link(dashboard.NewDashboardLinkBuilder("kafkaops").Type(dashboard.DashboardLinkTypeDashboards).Tags([]string{tag}).IncludeVars(true).KeepTime(true))
 	for _, v := range variables(l) {
 		if v.err != nil {
 			return nil, v.err

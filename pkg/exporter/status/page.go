@@ -36,7 +36,7 @@ var (
 
 	page = template.Must(template.New("page").Funcs(template.FuncMap{
 		"word": word, "count": count, "bytes": bytes, "percent": percent, "ids": ids, "statuses": statuses, "since": since,
-		"cell": describeCell, "height": height, "clock": clock, "known": func(n inspect.Opt[int64]) string { return known(n) },
+		"cell": describeCell, "height": height, "clock": clock, "known": known,
 	}).Parse(pageText))
 )
 

@@ -53,8 +53,8 @@ error.
 
 Nothing is changed by watching. On the screen of the advice ctrl+a applies, after the plan
 was shown and confirmed, what can be changed while brokers run, as tune --apply does.
-Where no terminal is there to draw on (top | cat), or with
--o json or yaml, it prints what describe prints, once.
+Where no terminal is there to draw on (top | cat, TERM=dumb), or with -o json or yaml, it
+prints what describe prints, once.
 
 A TOPIC with any of *?[ is a glob; quote it from the shell. A cluster whose topics are
 many is looked at less often: between two looks passes three times what one took.`,
@@ -93,7 +93,7 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 	if o.readOnly {
 		cfg.ReadOnly = "--readonly"
 	}
-	screen := view.Terminal && view.Format != render.FormatWide
+	screen := view.Terminal && env.Terminal.InPlace() && view.Format != render.FormatWide
 	switch {
 	case o.replay != "" && o.embedded:
 		return usagef("--replay and --embedded: use one of them")

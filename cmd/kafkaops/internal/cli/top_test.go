@@ -30,6 +30,10 @@ func TestTopInPipe(t *testing.T) {
 	if r := ask(t, c, "top pay*"); r.code != exitOK || strings.Contains(r.stdout, "orders") {
 		t.Errorf("got %+v, want topics that were asked for", r)
 	}
+	dumb := place{width: 80, height: 24, env: map[string]string{"TERM": "dumb"}}
+	if r := dumb.run(t.Context(), "top", "-b", c.Addr(1)); r.code != exitOK || !strings.HasPrefix(r.stdout, "AT RISK ") || strings.Contains(r.stdout, "\x1b") {
+		t.Errorf("on a terminal that cannot be drawn on: got %+v, want one look", r)
+	}
 	checkRequests(t, c, "top")
 	c.Break(3, fakekafka.Faults{CloseOn: []kmsg.Key{kmsg.ApiVersions}})
 	if r := ask(t, c, "top"); r.code != exitFailed || !strings.Contains(r.stderr, "broker 3") {

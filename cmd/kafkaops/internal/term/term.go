@@ -2,7 +2,7 @@
 // whether it may be coloured, how a screen is redrawn in place, and how a person is asked.
 //
 // Start from [OS] for the real one and [NewDouble] for tests. [Terminal.UseColor]
-// decides about colour; [Terminal.BeginWatch] and [Terminal.Redraw] are for
+// decides about colour, [Terminal.InPlace] about screens; [Terminal.BeginWatch] and [Terminal.Redraw] are for
 // --watch. The package draws nothing itself: see package render.
 package term
 
@@ -106,9 +106,9 @@ func (t *Terminal) UseColor(mode ColorMode, structured bool) bool {
 
 func (t *Terminal) dumb() bool { return t.getenv("TERM") == "dumb" }
 
-// inPlace reports whether a screen can be redrawn in place: on a terminal that
+// InPlace reports whether a screen can be redrawn in place: on a terminal that
 // knows escape sequences.
-func (t *Terminal) inPlace() bool { return t.IsTTY && !t.dumb() }
+func (t *Terminal) InPlace() bool { return t.IsTTY && !t.dumb() }
 
 // The sequences that Redraw needs; see ECMA-48.
 const (
@@ -124,7 +124,7 @@ const (
 // once or more often: it leaves the last frame with the cursor, visible again,
 // below it.
 func (t *Terminal) BeginWatch() (restore func()) {
-	if t.inPlace() && !t.watching {
+	if t.InPlace() && !t.watching {
 		t.watching = true
 		_, _ = io.WriteString(t.Out, hideCursor+home+eraseScreen)
 	}

@@ -21,13 +21,12 @@ import (
 // patience bounds what should be there soon, on a machine that is busy.
 const patience = 90 * time.Second
 
+// programDir is where the program is built, see TestMain.
+var programDir string
+
 // program builds kafkaops, once.
 var program = sync.OnceValues(func() (string, error) {
-	dir, err := os.MkdirTemp("", "kafkaops-top-")
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(dir, "kafkaops")
+	path := filepath.Join(programDir, "kafkaops")
 	if out, err := exec.Command("go", "build", "-o", path, "github.com/kafkaops/kafkaops/cmd/kafkaops").CombinedOutput(); err != nil {
 		return "", fmt.Errorf("%w: %s", err, out)
 	}
@@ -39,15 +38,16 @@ func TestMain(m *testing.M) {
 	if what := os.Getenv(aloneEnv); what != "" {
 		os.Exit(alone(what))
 	}
-	code := m.Run()
-	if path, err := program(); err == nil && built {
-		_ = os.RemoveAll(filepath.Dir(path))
+	dir, err := os.MkdirTemp("", "kafkaops-top-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
 	}
+	programDir = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
-
-// built says that a test needed the program.
-var built bool
 
 // terminal is a terminal in which kafkaops runs.
 type terminal struct {
@@ -73,7 +73,6 @@ func open(t *testing.T, o tmux.Options) *terminal {
 	if err != nil {
 		t.Fatal(err)
 	}
-	built = true
 	o.Dir = t.TempDir()
 	o.Env = append(o.Env, "KAFKAOPS="+path, "ALONE="+os.Args[0], "HOME="+o.Dir, "XDG_STATE_HOME="+o.Dir, "XDG_CONFIG_HOME="+o.Dir)
 	s, err := tmux.Start(t.Context(), o)
@@ -253,6 +252,44 @@ func TestEnds(t *testing.T) {
 			}
 			if panics := strings.Contains(tt.run, aloneEnv); panics && !strings.Contains(screen, "experienced a panic") {
 				t.Errorf("what went wrong is not told:\n%s", screen)
+			}
+		})
+	}
+}
+
+// TestColors: what is bad has the colour that the terminal can show, on its background, and
+// is said in the same words where it can show none.
+func TestColors(t *testing.T) {
+	t.Parallel()
+	for _, tt := range []struct {
+		name, flags string
+		o           tmux.Options
+		want        string // SGR; empty is none at all
+	}{
+		{"256 colours, dark", "", tmux.Options{Background: "#101418"}, "\x1b[38;5;209m"},
+		{"256 colours, light", "", tmux.Options{Background: "#ffffff"}, "\x1b[38;5;161m"},
+		{"256 colours, and no answer", "", tmux.Options{}, "\x1b[31m"},
+		{"16 million", "", tmux.Options{Background: "#101418", Env: []string{"COLORTERM=truecolor"}, Term: "xterm-256color"}, "\x1b[38;2;255;135;95m"},
+		{"16", "", tmux.Options{Background: "#101418", Term: "xterm", Script: "unset TMUX; "}, "\x1b[31m"}, // tmux shows more
+		{"none by NO_COLOR", "", tmux.Options{Background: "#101418", Env: []string{"NO_COLOR=1"}}, ""},
+		{"none by a flag", "--color never", tmux.Options{Background: "#101418"}, ""},
+		{"wanted in spite of NO_COLOR", "--color always", tmux.Options{Background: "#101418", Env: []string{"NO_COLOR=1"}}, "\x1b[31m"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			o := tt.o
+			o.Width, o.Height, o.Script = 80, 24, o.Script+`exec "$KAFKAOPS" top -b 127.0.0.1:1 --timeout 1s `+tt.flags
+			s := open(t, o)
+			const bad = "no answer yet; asking again"
+			s.await(bad)
+			styled := ""
+			s.until(tt.want+bad, func(string) bool { // the answer of the terminal may come later
+				var err error
+				styled, err = s.Styled(t.Context())
+				return err != nil || strings.Contains(styled, tt.want+bad)
+			})
+			if tt.want == "" && strings.Contains(styled, "\x1b") {
+				t.Errorf("there are colours: %q", styled)
 			}
 		})
 	}

@@ -24,8 +24,8 @@ type brokerSeen struct {
 	committing int
 	// loads are what its own meters told, at the looks that asked them.
 	loads []inspect.Load
-	// disks are what its own host tells, the busiest first.
-	disks []Disk
+	// host is what its own host tells, nil where that was not read.
+	host *Host
 }
 
 func (c *Case) lookAtBrokers(s *inspect.Snapshot) {

@@ -65,7 +65,7 @@ func (c *Case) Diagnose(others ...Finding) Report {
 		all = append(all, rule.find(c)...)
 	}
 	c.addLoads(all)
-	c.addDisks(all)
+	c.addHosts(all)
 	r.Findings = correlate(append(all, others...))
 	return r
 }

@@ -100,7 +100,7 @@ func (c *Case) slowFollower(s share) Finding {
 		ID: SlowFollower, Severity: SeverityWarning, Broker: inspect.Known(s.broker), Topics: lag.topics(),
 		Title:    fmt.Sprintf("broker %d is slow as a follower: %s behind on %s", s.broker, millis(s.lagMs), partitions(lag.partitions())),
 		Evidence: c.slowEvidence(s.lagMs, s.links, lag),
-		Remedy: fmt.Sprintf("Look at the disk of broker %d first (iostat -x 1: await, %%util), then at its network and its garbage collection. "+
+		Remedy: fmt.Sprintf("Look at the disk of broker %d first (iostat -x 1: await, %%util), then at its network (nstat, ss -ti) and its garbage collection. "+
 			"A replica that cannot follow holds up writes with acks=all until it has left the ISR: stopping the broker cleanly ends that at once", s.broker),
 		Next:  []string{fmt.Sprintf("on broker %d: iostat -x 1", s.broker), "kafkaops lag --samples 5 --top 10", fmt.Sprintf("kafkaops isr --broker %d --since 1h", s.broker)},
 		class: classPace, about: lag, reach: all,
@@ -207,9 +207,9 @@ func (c *Case) slowLink(l Link) Finding {
 		Evidence: append([]Figure{{"leader", float64(l.Leader)}, {"follower", float64(l.Follower)}},
 			c.slowEvidence(l.LagMs, []Link{l}, lag)...),
 		Explanation: fmt.Sprintf("Broker %d keeps up with the other leaders, and the other followers of broker %d with it: what is slow lies between these two", l.Follower, l.Leader),
-		Remedy:      "Look at the network between the two: loss and retransmissions (ss -ti, netstat -s), throughput, a firewall or a route that only they have",
+		Remedy:      "Look at the network between the two: loss and retransmissions (ss -ti, nstat), throughput, a firewall or a route that only they have",
 		Next: []string{
-			fmt.Sprintf("on broker %d: ss -ti dst HOST-OF-BROKER-%d", l.Follower, l.Leader), "kafkaops lag --samples 5 --top 10",
+			fmt.Sprintf("on broker %d: ss -ti dst HOST-OF-BROKER-%d", l.Follower, l.Leader), fmt.Sprintf("on broker %d: %s", l.Leader, nstat), "kafkaops lag --samples 5 --top 10",
 		},
 		class: classPace, about: lag, reach: all,
 	}

@@ -23,6 +23,11 @@ type Dir struct {
 type Reading struct {
 	at    time.Time
 	disks map[string]diskStat
+	nets  map[string]netStat
+	tcp   tcpStat
+	// waitedUs is for how long some task has waited for io, cpu or memory; none where the
+	// kernel does not tell.
+	waitedUs map[string]uint64
 }
 
 // Disk is what a block device did between two readings.

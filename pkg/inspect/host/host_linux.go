@@ -16,32 +16,54 @@ import (
 
 // Read takes a reading, at now.
 func (m Machine) Read(now time.Time) (*Reading, error) {
-	r := &Reading{at: now}
-	text, err := os.ReadFile(m.path("proc/diskstats"))
-	if err != nil {
+	r := &Reading{at: now, waitedUs: map[string]uint64{}}
+	var err error
+	if r.disks, err = read(m, "proc/diskstats", parseDisks); err != nil {
 		return nil, err
 	}
-	r.disks, err = parseDisks(text)
-	return r, err
+	if r.nets, err = read(m, "proc/net/dev", parseNet); err != nil {
+		return nil, err
+	}
+	if r.tcp, err = read(m, "proc/net/snmp", parseTCP); err != nil {
+		return nil, err
+	}
+	for _, resource := range pressures {
+		// A kernel without PSI has none, or refuses to read it.
+		if us, err := read(m, "proc/pressure/"+resource, parsePressure); err == nil {
+			r.waitedUs[resource] = us
+		}
+	}
+	return r, nil
+}
+
+func read[T any](m Machine, name string, parse func([]byte) (T, error)) (T, error) {
+	text, err := os.ReadFile(m.path(name))
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return parse(text)
 }
 
 func (m Machine) path(name string) string { return filepath.Join(cmp.Or(m.Root, "/"), name) }
 
-// DirsOf are a broker's log directories where it runs here and they are on a block device.
-func (m Machine) DirsOf(cluster string, b *inspect.Broker) (out []Dir) {
+// DirsOf are a broker's log directories that are on a block device, and whether it runs here.
+func (m Machine) DirsOf(cluster string, b *inspect.Broker) (out []Dir, here bool) {
+	found := false
 	for _, d := range b.LogDirs.Or(nil) {
 		text, err := os.ReadFile(filepath.Join(d.Path, "meta.properties"))
 		if err != nil || !isMeta(text, cluster, strconv.Itoa(int(b.ID))) {
 			continue
 		}
+		found = true
 		if device, ok := m.deviceOf(d.Path); ok {
 			out = append(out, Dir{d.Path, device})
 		}
 	}
-	if len(out) > 0 && !isHere(b.Host) { // a copy of another machine's directory
-		return nil
+	if !found || !isHere(b.Host) { // or it is a copy of another machine's directory
+		return nil, false
 	}
-	return out
+	return out, true
 }
 
 // deviceOf is the disk that a file lies on.

@@ -50,15 +50,16 @@ func TestHere(t *testing.T) {
 		id            inspect.BrokerID
 		want          bool
 	}{
-		{"127.0.0.1", "abc", 2, onDisk}, {"127.0.0.9", "abc", 2, onDisk}, {"127.0.0.1", "abc", 3, false}, {"127.0.0.1", "other", 2, false}, {"192.0.2.1", "abc", 2, false},
+		{"127.0.0.1", "abc", 2, true}, {"127.0.0.9", "abc", 2, true}, {"127.0.0.1", "abc", 3, false}, {"127.0.0.1", "other", 2, false}, {"192.0.2.1", "abc", 2, false},
 	} {
 		b := &inspect.Broker{ID: tt.id, Host: tt.host, LogDirs: inspect.Known([]inspect.LogDir{{Path: dir}, {Path: filepath.Join(dir, "none")}})}
 		want := "[]"
-		if tt.want {
+		if tt.want && onDisk {
 			want = fmt.Sprint([]Dir{{dir, device}})
 		}
-		if got := fmt.Sprint(m.DirsOf(tt.cluster, b)); got != want {
-			t.Errorf("%+v: %s, want %s", tt, got, want)
+		got, here := m.DirsOf(tt.cluster, b)
+		if fmt.Sprint(got) != want || here != tt.want {
+			t.Errorf("%+v: %v, %t, want %s", tt, got, here, want)
 		}
 	}
 }
@@ -70,10 +71,27 @@ func TestRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.at.IsZero() || r.disks == nil {
+	if _, lo := r.nets[loopback]; r.at.IsZero() || r.disks == nil || !lo || r.tcp == (tcpStat{}) {
 		t.Errorf("%+v", r)
 	}
-	if _, err := (Machine{Root: t.TempDir()}).Read(time.Now()); err == nil {
-		t.Error("read without /proc")
+	if _, err := os.Stat("/proc/pressure/io"); err == nil && len(r.waitedUs) != len(pressures) {
+		t.Errorf("%+v, want all pressures", r.waitedUs)
+	}
+	m := Machine{Root: t.TempDir()}
+	for _, f := range []struct{ name, text string }{
+		{"proc/diskstats", ""}, {"proc/net/dev", ""}, {"proc/net/snmp", "Tcp: OutSegs RetransSegs\nTcp: 1 0\n"},
+	} {
+		if _, err := m.Read(time.Now()); err == nil {
+			t.Errorf("read without %s", f.name)
+		}
+		if err := os.MkdirAll(filepath.Dir(m.path(f.name)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(m.path(f.name), []byte(f.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if r, err := m.Read(time.Now()); err != nil || len(r.waitedUs) > 0 {
+		t.Errorf("a kernel that tells no pressure: %+v, %v", r, err)
 	}
 }

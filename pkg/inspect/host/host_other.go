@@ -12,5 +12,5 @@ import (
 // Read takes a reading, at now.
 func (Machine) Read(time.Time) (*Reading, error) { return nil, errors.New("not on Linux") }
 
-// DirsOf are a broker's log directories where it runs here and they are on a block device.
-func (Machine) DirsOf(string, *inspect.Broker) []Dir { return nil }
+// DirsOf are a broker's log directories that are on a block device, and whether it runs here.
+func (Machine) DirsOf(string, *inspect.Broker) ([]Dir, bool) { return nil, false }

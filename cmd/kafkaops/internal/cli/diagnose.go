@@ -217,7 +217,7 @@ func (r *diagnoseRun) live(ctx context.Context) (*diagnose.Case, error) {
 		opts: options{timeout: o.timeout, interval: o.interval}, target: t, terminal: r.env.Terminal,
 		source: source.New(t.brokers, o.timeout, t.options()...),
 	}
-	var own ownDisks
+	var own ownHost
 	own.begin()
 	var carry looks.Carrier
 	told := map[string]bool{}

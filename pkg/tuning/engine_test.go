@@ -37,6 +37,8 @@ type pattern struct {
 	// produceMs are the times between two records, in turn.
 	produceMs []int64
 	bytes     int
+	// looksFromMs is when the first look begins: looks are in step with nothing.
+	looksFromMs int64
 }
 
 // run is one run of a pattern.
@@ -144,7 +146,7 @@ func (r *run) plan() {
 		at += r.p.produceMs[i%len(r.p.produceMs)]
 	}
 	if r.intervalMs > 0 {
-		for at := int64(0); at < r.p.forMs+120_000; at += r.intervalMs {
+		for at := r.p.looksFromMs; at < r.p.forMs+120_000; at += r.intervalMs {
 			r.look(at)
 		}
 	}
@@ -227,6 +229,7 @@ func draw(seed uint64, forMs int64) *pattern {
 	p := &pattern{forMs: forMs, static: map[string]string{}, produceMs: []int64{200}, bytes: 100}
 	kinds := []func(*pattern, *rand.Rand){swell, steps, stalls, pauses, bursts, trickle, together, sparse}
 	kinds[(seed-1)%uint64(len(kinds))](p, rng)
+	p.looksFromMs = between(rng, 1, 999)
 	return p
 }
 

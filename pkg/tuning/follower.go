@@ -33,8 +33,12 @@ type follower struct {
 	// announced is the event with which the HW showed that the leader knows of the last
 	// move, -1 where it has not.
 	announced int
-	// inPieces is set while it catches up on a backlog, more than an answer holds.
-	inPieces bool
+	// inPieces is set while it catches up on a backlog, more than an answer holds; moved
+	// once it has moved in this excursion.
+	inPieces, moved bool
+	// ways and waysMs are how often it was seen, in this excursion, how long its fetches
+	// are on their way, and for how long in all.
+	ways, waysMs int64
 	// behind counts the looks of this excursion.
 	behind int
 }
@@ -53,6 +57,9 @@ const (
 type sight struct {
 	offset, atMs             int64
 	answered, heldHW, heldUp bool
+	// known is what its leader knows it to have: the HW, where it alone holds that back,
+	// else Unknown.
+	known int64
 }
 
 // event is what a leader would have learned of a follower. Events of different
@@ -99,14 +106,12 @@ func (f *follower) see(who int, s sight, t *Track) bool {
 	case f.state == loose && s.offset < f.offset:
 		return false
 	case f.state == loose && caughtUp:
-		at := f.caughtUpMs(s, t.marks)
-		f.state, f.fetchedMs = tight, at
-		t.emit(event{atMs: at, kind: tightened, who: who, leo: t.marks.leoAt(at)})
+		f.tighten(who, s, t)
 	case f.state == loose:
 		f.behind++
 		if s.offset > f.offset {
 			f.move(who, s, t)
-		} else if s.heldHW && f.announced < 0 && f.fetch >= 0 {
+		} else if s.heldHW && f.announced < 0 && f.moved {
 			f.announce(who, now, t)
 		}
 	}
@@ -121,6 +126,34 @@ func (f *follower) see(who int, s sight, t *Track) bool {
 // slowAnswerMs is how late the answer of one that was silent must come for it to have been
 // held up until then, rather than asked after it had come back.
 const slowAnswerMs = 100
+
+// tighten ends an excursion.
+func (f *follower) tighten(who int, s sight, t *Track) {
+	at := f.caughtUpMs(s, t.marks)
+	if f.inPieces && f.ways > 0 {
+		// It has everything, and its leader learns so with a fetch that is on its way until
+		// then: that one counts as of the fetch before, a round earlier, and holds the HW
+		// from then on. With the next one it is back.
+		wayMs := f.waysMs / f.ways
+		before := max(at-wayMs, f.fetchedMs)
+		had := t.marks.leoAt(before)
+		t.emit(event{atMs: before, kind: fetched, who: who, offset: f.offset, leo: had})
+		t.emit(event{atMs: before + 2*wayMs, kind: fetched, who: who, offset: had, leo: max(t.marks.leoAt(before+2*wayMs), had+1)})
+		at = before + 4*wayMs
+	}
+	f.state, f.fetchedMs = tight, at
+	t.emit(event{atMs: at, kind: tightened, who: who, leo: t.marks.leoAt(at)})
+}
+
+// measureWay takes in how long the fetches of one that catches up in pieces are on their
+// way: what it has and its leader does not know of is what it took in in that time.
+func (f *follower) measureWay(s sight) {
+	if s.known == Unknown || s.known > s.offset {
+		return
+	}
+	f.ways++
+	f.waysMs += (s.offset - s.known) * (s.atMs - f.answeredMs) / (s.offset - f.offset)
+}
 
 // caughtUpMs is when a loose follower that is not behind any more caught up.
 func (f *follower) caughtUpMs(s sight, m marks) int64 {
@@ -150,16 +183,28 @@ func (f *follower) announce(who int, now mark, t *Track) {
 // loosen begins an excursion, with the moment from which on the follower was behind.
 func (f *follower) loosen(who int, s sight, t *Track) {
 	at := max(t.marks.asOf(s.offset), f.fetchedMs)
-	caughtUpMs := at
-	if f.silentMs != 0 && f.silentMs < at {
-		// Nothing was written when it fell silent: it waited at the leader.
-		caughtUpMs = f.silentMs - t.r.opts.FetchWaitMs/2
-	} else {
-		caughtUpMs -= t.marks.fetchedBefore(s.offset, t.r.opts.FetchWaitMs)
-	}
-	f.state, f.behind, f.fetch, f.announced, f.inPieces = loose, 1, -1, -1, false
+	caughtUpMs := f.lastFetchMs(at, min(t.marks.hadMs(s.offset), at), t)
+	f.state, f.behind, f.fetch, f.announced, f.inPieces, f.moved, f.ways, f.waysMs = loose, 1, -1, -1, false, false, 0, 0
 	f.movedFromMs, f.movedToMs, f.fetchedMs = at, at, at
 	t.emit(event{atMs: at, kind: loosened, who: who, offset: s.offset, leo: s.offset, caughtUpMs: caughtUpMs})
+}
+
+// lastFetchMs is when a follower that is behind from at on fetched last. It had everything
+// since hadMs, and waits at its leader for the next record, asking again each
+// replica.fetch.wait.max.ms; until it stood still, if it did.
+func (f *follower) lastFetchMs(at, hadMs int64, t *Track) int64 {
+	aliveMs := at
+	switch {
+	case f.silentMs == 0:
+	case f.silentMs < at:
+		aliveMs = max(f.silentMs, hadMs)
+	default: // it fell silent since the look before, and before the record that it has not got
+		aliveMs = (max(min(f.answeredMs, at), hadMs) + at) / 2
+	}
+	if aliveMs-hadMs <= t.r.opts.FetchWaitMs {
+		return hadMs
+	}
+	return aliveMs - t.r.opts.FetchWaitMs/2
 }
 
 // move reconstructs the fetch that brought a loose follower from f.offset to
@@ -177,6 +222,12 @@ func (f *follower) move(who int, s sight, t *Track) {
 		f.behind += behind
 		return
 	}
+	if f.answersWaiting(s.offset, t) {
+		f.moved = true
+		f.movedFromMs, f.movedToMs = f.seenMs, t.marks.last().atMs
+		return
+	}
+	f.moved = true
 	switch {
 	case f.movedToMs != f.seenMs:
 	case f.inPieces:
@@ -185,12 +236,12 @@ func (f *follower) move(who int, s sight, t *Track) {
 	default:
 		movedMs = (f.movedFromMs + f.movedToMs) / 2
 	}
-	if asOf >= movedMs {
+	if asOf >= movedMs && !f.cutShort(s, t) {
 		// The follower now has what the leader had at a moment after the follower's
 		// move before. So nothing shows that the answer was cut short by its size, and
 		// that moment is when the fetch came to the leader: the leader will take the
 		// follower for caught up with it (Replica.updateFetchStateOrThrow, second rule).
-		e.atMs, e.leo = max(asOf, f.fetchedMs), s.offset
+		e.atMs, e.leo = max((t.marks.hadMs(s.offset)+asOf)/2, f.fetchedMs), s.offset
 		f.inPieces = false
 	} else {
 		// It catches up on a backlog in pieces, and asks for the next at once. Then the
@@ -202,6 +253,7 @@ func (f *follower) move(who int, s sight, t *Track) {
 		e.atMs = max((f.movedFromMs+f.movedToMs)/2, f.fetchedMs)
 		e.leo = max(t.marks.leoAt(e.atMs), s.offset+1)
 		f.inPieces = true
+		f.measureWay(s)
 	}
 	if f.announced >= 0 {
 		f.fetch = f.announced
@@ -212,6 +264,20 @@ func (f *follower) move(who int, s sight, t *Track) {
 	}
 	f.fetchedMs, f.announced = e.atMs, -1
 	f.movedFromMs, f.movedToMs = f.seenMs, t.marks.last().atMs
+}
+
+// answersWaiting reports whether a move is the first of its excursion and no more than what
+// came when the excursion began: the answer to the fetch that waited at the leader then
+// (DelayedFetch). It tells of no other fetch than that with which the follower was caught up.
+func (f *follower) answersWaiting(offset int64, t *Track) bool {
+	return !f.moved && t.marks.hadMs(offset)-f.fetchedMs < t.r.opts.IntervalMs/2
+}
+
+// cutShort reports whether the HW shows that the answer did not hold all that there was: the
+// leader knows of a fetch between those of the two looks, and so it came after the first
+// look. A whole answer to it would hold what the leader had then.
+func (f *follower) cutShort(s sight, t *Track) bool {
+	return s.known > f.offset && s.known < s.offset && s.offset < t.marks.leoAt(f.answeredMs)
 }
 
 // stillTimes is how many times the way of an answer the follower must have stood still for
@@ -256,16 +322,13 @@ func (m marks) asOf(offset int64) int64 {
 	return a.atMs + int64(float64(b.atMs-a.atMs)*float64(offset-a.leo+1)/float64(b.leo-a.leo+1))
 }
 
-// fetchedBefore is how long before asOf(offset) a follower with short rounds will
-// have fetched last: it waits at the leader for the next record, and asks again each
-// replica.fetch.wait.max.ms where none comes.
-func (m marks) fetchedBefore(offset, fetchWaitMs int64) int64 {
-	i := m.upTo(offset)
-	if i == len(m)-1 || m[i+1].leo <= m[i].leo {
+// hadMs is since when the leader had as much as offset, as expected; 0 where that was before
+// all that is kept.
+func (m marks) hadMs(offset int64) int64 {
+	if m[0].leo >= offset {
 		return 0
 	}
-	a, b := m[i], m[i+1]
-	return min((b.atMs-a.atMs)/(b.leo-a.leo+1), fetchWaitMs/2)
+	return m.asOf(offset - 1)
 }
 
 // leoAt is the leader's LEO at a moment.

@@ -90,6 +90,33 @@ func TestTwoStalls(t *testing.T) {
 	}
 }
 
+// TestLastFetch: a follower waits at its leader for the next record, and asks again each
+// half second where none comes.
+func TestLastFetch(t *testing.T) {
+	t.Parallel()
+	track := &Track{r: NewLagReplay(LagOptions{})}
+	for _, tt := range []struct {
+		name              string
+		f                 follower
+		atMs, hadMs, want int64
+	}{
+		{"records come often: it asked when it had the last one", follower{}, 1500, 1400, 1400},
+		{"seldom: some time in the last half second", follower{}, 2000, 1000, 1750},
+		{"it fell silent before: no later than that", follower{silentMs: 1200}, 2000, 100, 950},
+		{"and not before it had the last one", follower{silentMs: 1200}, 2000, 900, 900},
+		{"nor can it have fallen silent before that", follower{silentMs: 1200}, 2000, 1300, 1300},
+		{"since the look before", follower{silentMs: 2600, answeredMs: 1010}, 2000, 100, 1255},
+		{"since the last record", follower{silentMs: 2600, answeredMs: 1010}, 2000, 1900, 1900},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.f.lastFetchMs(tt.atMs, tt.hadMs, track); got != tt.want {
+				t.Errorf("got %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestWhatIsNoExcursion(t *testing.T) {
 	t.Parallel()
 	busy := stalled{10_000, 40_000}
@@ -238,19 +265,21 @@ func TestSmallerLagTimesRemoveMore(t *testing.T) {
 func TestMarks(t *testing.T) {
 	t.Parallel()
 	m := marks{{0, 10}, {1000, 10}, {2000, 19}, {3000, 19}}
-	for _, tt := range []struct{ offset, asOf, before int64 }{
-		{9, 0, 0},       // before all that is kept
-		{10, 1100, 100}, // ten gaps between nine records
-		{14, 1500, 100},
-		{18, 1900, 100},
-		{19, 3000, 0}, // still so
-		{30, 3000, 0},
+	for _, tt := range []struct{ offset, asOf int64 }{
+		{9, 0},     // before all that is kept
+		{10, 1100}, // ten gaps between nine records
+		{14, 1500},
+		{18, 1900},
+		{19, 3000}, // still so
+		{30, 3000},
 	} {
 		if got := m.asOf(tt.offset); got != tt.asOf {
 			t.Errorf("asOf(%d) = %d, want %d", tt.offset, got, tt.asOf)
 		}
-		if got := m.fetchedBefore(tt.offset, 500); tt.before > 0 && got != tt.before {
-			t.Errorf("fetchedBefore(%d) = %d, want %d", tt.offset, got, tt.before)
+	}
+	for offset, want := range map[int64]int64{9: 0, 10: 0, 11: 1100, 15: 1500, 19: 1900} {
+		if got := m.hadMs(offset); got != want {
+			t.Errorf("hadMs(%d) = %d, want %d", offset, got, want)
 		}
 	}
 	for ms, want := range map[int64]int64{-5: 10, 0: 10, 1500: 14, 2000: 19, 2500: 19, 9000: 19} {
@@ -278,14 +307,16 @@ func TestSight(t *testing.T) {
 		want sight
 		ok   bool
 	}{
-		{"it answered", look(100, 80, 100, 90, false), sight{90, 9, true, false, false}, true},
-		{"late", late(look(100, 80, 100, 90, false), 0, 300), sight{90, 309, true, false, true}, true},
-		{"the whole look waited, for it alone", late(look(100, 80, 100, 90, false), 300, 0), sight{90, 309, true, false, true}, true},
-		{"or for another", late(look(100, 80, Unknown, 90, false), 300, 0), sight{90, 309, true, false, false}, true},
-		{"who holds the HW back", look(100, 80, 100, Unknown, true), sight{80, 9, false, true, false}, true},
+		{"it answered", look(100, 80, 100, 90, false), sight{90, 9, true, false, false, Unknown}, true},
+		{"it answered, and alone holds the HW back", look(100, 80, 100, 90, true), sight{90, 9, true, false, false, 80}, true},
+		{"it answered, and another holds the HW back", look(100, 80, 99, 90, true), sight{90, 9, true, false, false, Unknown}, true},
+		{"late", late(look(100, 80, 100, 90, false), 0, 300), sight{90, 309, true, false, true, Unknown}, true},
+		{"the whole look waited, for it alone", late(look(100, 80, 100, 90, false), 300, 0), sight{90, 309, true, false, true, Unknown}, true},
+		{"or for another", late(look(100, 80, Unknown, 90, false), 300, 0), sight{90, 309, true, false, false, Unknown}, true},
+		{"who holds the HW back", look(100, 80, 100, Unknown, true), sight{80, 9, false, true, false, Unknown}, true},
 		{"or might", look(100, 80, 80, Unknown, true), sight{}, false},
 		{"or another that is silent too", look(100, 80, Unknown, Unknown, true), sight{}, false},
-		{"nobody does", look(100, 100, Unknown, Unknown, true), sight{100, 9, false, true, false}, true},
+		{"nobody does", look(100, 100, Unknown, Unknown, true), sight{100, 9, false, true, false, Unknown}, true},
 		{"not in the ISR", look(100, 80, 100, Unknown, false), sight{}, false},
 		{"no HW", look(100, Unknown, 100, Unknown, true), sight{}, false},
 	} {
@@ -450,6 +481,142 @@ func TestLastFetchOverALongLink(t *testing.T) {
 	}
 }
 
+// TestFirstAnswerOverALongLink: the fetch that waited at the leader when the link grew long
+// is answered with one record alone. What the next one brings tells when that came, half a
+// gap between two records after the first that it found.
+func TestFirstAnswerOverALongLink(t *testing.T) {
+	t.Parallel()
+	twoASecond := func(ms int64) int64 { return ms / 500 }
+	f3 := func(ms int64) int64 {
+		switch {
+		case ms < 10_000:
+			return twoASecond(ms)
+		case ms < 14_250: // the record of 10 500 is under way
+			return 20
+		case ms < 22_000: // the fetch comes at 18 s, and finds 36
+			return 21
+		}
+		return 36
+	}
+	r := NewLagReplay(LagOptions{})
+	track := r.Track(Partition{Topic: "t"})
+	looks := looksAt(25_000, twoASecond, f3, never)
+	for _, l := range looks[:18] {
+		track.Add(l)
+	}
+	// The HW shows that the leader knows that it has 21.
+	if n := len(track.events); n != 2 || track.events[1].offset != 21 {
+		t.Fatalf("%+v, want that it fell behind, and the fetch that the HW tells of", track.events)
+	}
+	for _, l := range looks[18:] {
+		track.Add(l)
+	}
+	if len(track.events) < 2 {
+		t.Fatalf("%+v, want that it fell behind, and a fetch", track.events)
+	}
+	loose, fetch := track.events[0], track.events[1]
+	if loose.kind != loosened || math.Abs(float64(loose.caughtUpMs-10_000)) > 250 {
+		t.Errorf("%+v, want it to have fetched at some 10 s", loose)
+	}
+	if fetch.kind != fetched || fetch.offset != 21 || fetch.leo != 36 || math.Abs(float64(fetch.atMs-18_000)) > 250 {
+		t.Errorf("%+v, want it to have fetched at 18 s, when it had 21 of 36", fetch)
+	}
+}
+
+// TestCutShort: looks at 9 s and 10 s, ten records a second.
+func TestCutShort(t *testing.T) {
+	t.Parallel()
+	track := &Track{r: NewLagReplay(LagOptions{}), marks: marks{{8000, 80}, {9000, 90}, {10_000, 100}}}
+	f := follower{seenMs: 9000, answeredMs: 9000, offset: 60}
+	for _, tt := range []struct {
+		name          string
+		offset, known int64
+		want          bool
+	}{
+		{"a fetch at 68 came after 9 s, and its answer has less than there was then", 70, 68, true},
+		{"it may have all that there was", 90, 68, false},
+		{"the leader knows of no fetch since", 70, 60, false},
+		{"the answer to the fetch that it knows of is under way", 70, 70, false},
+		{"it is not known what the leader knows", 70, Unknown, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := f.cutShort(sight{offset: tt.offset, known: tt.known}, track); got != tt.want {
+				t.Errorf("got %t, want %t", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestShortBacklogInPieces: a follower stood still for 3.5 s and then takes two records each
+// 0.2 s, while one is written: it is through after another 3.5 s. The HW shows that its
+// answers are cut short, and how long its fetches take. On the engine it was caught up until
+// 1.6 s, as its leader then knew by a fetch at 8.5 s, and in the ISR again at 8.7 s.
+func TestShortBacklogInPieces(t *testing.T) {
+	t.Parallel()
+	r := NewLagReplay(LagOptions{CandidatesMs: []int64{5000}})
+	for i, x := range []struct{ hw, f3 int64 }{
+		{1, 1}, {6, 6}, {9, 9}, {9, 9}, {9, 9}, {9, 9}, {16, 18}, {26, 28}, {36, 38}, {44, 45}, {49, 50}, {54, 55},
+	} {
+		leo := int64(5 * i)
+		r.Add(Partition{Topic: "t"}, &Look{
+			AtMs: int64(i) * 1000, Leader: 1, LEO: leo, HW: x.hw,
+			Followers: []FollowerLook{{Broker: 2, LEO: leo + 1, InISR: true}, {Broker: 3, LEO: x.f3, InISR: true}},
+		})
+	}
+	got := r.Result()
+	// Of 2.5 s the timer falls in 1.9 s (6.6 to 8.5 s).
+	if o := got.Candidates[0]; got.Excursions != 1 || math.Abs(o.Removals-0.75) > 0.1 || math.Abs(o.OutMs-895) > 200 {
+		t.Errorf("%+v, %+v; want 0.75 removals and 895 ms out", got.LagTotals, o)
+	}
+}
+
+// TestLoosenedIsNoFetch: to fall behind is not to fetch. What the next fetch shows is that
+// the follower had everything when it fetched last, and not when the first record came that
+// it has not got.
+func TestLoosenedIsNoFetch(t *testing.T) {
+	t.Parallel()
+	l := leader{lagMaxMs: 5000, followers: []replayed{{known: true, tight: true, inISR: true}}}
+	l.take(&event{atMs: 3000, kind: loosened, offset: 10, leo: 10, caughtUpMs: 1000})
+	l.take(&event{atMs: 5000, kind: fetched, offset: 11, leo: 20})
+	if got := l.followers[0].progress.LastCaughtUpMs; got != 1000 {
+		t.Errorf("caught up at %d ms, want 1000", got)
+	}
+}
+
+// TestBackAfterPieces: one whose fetches are 100 ms on their way has caught up with a backlog
+// at 9.5 s by its own log. Its leader takes it for caught up 100 ms later, as of 9.4 s, and it
+// is in the ISR again with the next fetch.
+func TestBackAfterPieces(t *testing.T) {
+	t.Parallel()
+	m := marks{{8000, 80}, {9000, 90}, {10_000, 100}}
+	back := func(ways, waysMs int64) []event {
+		// The window is open, so that what is emitted is kept.
+		track := &Track{r: NewLagReplay(LagOptions{}), marks: m, events: []event{{}}}
+		f := follower{state: loose, inPieces: true, seenMs: 9000, answeredMs: 9000, offset: 70, ways: ways, waysMs: waysMs}
+		f.tighten(0, sight{offset: 100, atMs: 10_000, answered: true, known: Unknown}, track)
+		return track.events[1:]
+	}
+	want := []event{
+		{atMs: 9400, kind: fetched, offset: 70, leo: 94},
+		{atMs: 9600, kind: fetched, offset: 94, leo: 96},
+		{atMs: 9800, kind: tightened, leo: 98},
+	}
+	if diff := cmp.Diff(want, back(3, 300), cmp.AllowUnexported(event{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if got := back(0, 0); len(got) != 1 || got[0].atMs != 9500 {
+		t.Errorf("%+v, want it back at 9.5 s where nothing shows how long its fetches take", got)
+	}
+	f := follower{seenMs: 9000, answeredMs: 9000, offset: 70}
+	f.measureWay(sight{offset: 90, known: 88, atMs: 10_000})
+	f.measureWay(sight{offset: 90, known: 88, atMs: 10_000})
+	f.measureWay(sight{offset: 90, known: Unknown, atMs: 10_000}) // tells nothing
+	if f.ways != 2 || f.waysMs != 200 {
+		t.Errorf("%d ways of %d ms in all, want 2 of 200: 20 records in a second, and 2 of them are not known", f.ways, f.waysMs)
+	}
+}
+
 func TestCaughtUpMs(t *testing.T) {
 	t.Parallel()
 	m := marks{{8000, 80}, {9000, 90}, {10_000, 100}}
@@ -459,11 +626,11 @@ func TestCaughtUpMs(t *testing.T) {
 		s    sight
 		want int64
 	}{
-		{"between two answers", follower{seenMs: 9000, answeredMs: 9010}, sight{100, 10_010, true, true, false}, 9510},
-		{"silent, and asked after it was back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_010, true, true, false}, 9700},
-		{"silent, and answered when it came back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_300, true, true, true}, 10_300},
-		{"a fifth of a second is left of a whole one", follower{seenMs: 9000, answeredMs: 9010, inPieces: true, lagMs: 1000}, sight{97, 10_010, true, true, false}, 10_000 + 273*1000/727},
-		{"not before its last fetch", follower{seenMs: 9000, answeredMs: 9010, fetchedMs: 9900}, sight{100, 10_010, true, true, false}, 9900},
+		{"between two answers", follower{seenMs: 9000, answeredMs: 9010}, sight{100, 10_010, true, true, false, Unknown}, 9510},
+		{"silent, and asked after it was back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_010, true, true, false, Unknown}, 9700},
+		{"silent, and answered when it came back", follower{seenMs: 9000, answeredMs: 9400, silentMs: 5000}, sight{100, 10_300, true, true, true, Unknown}, 10_300},
+		{"a fifth of a second is left of a whole one", follower{seenMs: 9000, answeredMs: 9010, inPieces: true, lagMs: 1000}, sight{97, 10_010, true, true, false, Unknown}, 10_000 + 273*1000/727},
+		{"not before its last fetch", follower{seenMs: 9000, answeredMs: 9010, fetchedMs: 9900}, sight{100, 10_010, true, true, false, Unknown}, 9900},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

@@ -86,7 +86,7 @@ func (l *leader) take(e *event) {
 	switch e.kind {
 	case loosened:
 		f.tight = false
-		f.progress = isrrule.Progress{LEO: e.offset, LastCaughtUpMs: e.caughtUpMs, LastFetchMs: e.atMs, LastFetchLeaderLEO: e.offset}
+		f.progress = isrrule.Progress{LEO: e.offset, LastCaughtUpMs: e.caughtUpMs, LastFetchMs: e.caughtUpMs, LastFetchLeaderLEO: e.offset}
 	case fetched:
 		f.progress.Fetched(isrrule.Fetch{Offset: e.offset, LeaderLEO: e.leo, AtMs: e.atMs})
 		// Time does not matter for who comes back (Partition.maybeExpandIsr).

@@ -56,8 +56,11 @@ func (l *Look) silent() bool {
 // what this follower has (Partition.maybeIncrementLeaderHW).
 func (l *Look) sight(i int) (sight, bool) {
 	f := &l.Followers[i]
-	s := sight{offset: f.LEO, atMs: max(f.AtMs, l.AtMs), answered: true, heldHW: f.InISR && l.HW >= f.LEO}
+	s := sight{offset: f.LEO, atMs: max(f.AtMs, l.AtMs), answered: true, heldHW: f.InISR && l.HW >= f.LEO, known: Unknown}
 	if f.LEO != Unknown {
+		if f.InISR && l.othersHave(i, l.LEO) {
+			s.known = l.HW
+		}
 		s.heldUp = s.atMs-l.AtMs > slowAnswerMs || l.BeganMs > 0 && l.AtMs-l.BeganMs > slowAnswerMs && !l.silent()
 		return s, true
 	}
@@ -68,10 +71,18 @@ func (l *Look) sight(i int) (sight, bool) {
 	if l.HW >= l.LEO {
 		return s, true
 	}
-	for j := range l.Followers {
-		if o := &l.Followers[j]; j != i && o.InISR && o.LEO <= l.HW {
-			return sight{}, false
-		}
+	if !l.othersHave(i, l.HW+1) {
+		return sight{}, false
 	}
 	return s, true
+}
+
+// othersHave reports whether all followers in the ISR but the i-th have told to have as much.
+func (l *Look) othersHave(i int, offset int64) bool {
+	for j := range l.Followers {
+		if o := &l.Followers[j]; j != i && o.InISR && o.LEO < offset {
+			return false
+		}
+	}
+	return true
 }

@@ -87,7 +87,7 @@ func (l *loop) collect(ctx context.Context) {
 		e.lastAnswered, e.duration = false, inspect.Known(clock.Now().Sub(began))
 		return
 	}
-	e.people.take(snap)
+	e.people.collected(snap)
 	l.watch.start(ctx, snap.ClusterID.Or(""))
 	l.keep.start(ctx, snap.ClusterID.Or(""))
 	l.keep.look(snap)
@@ -142,7 +142,7 @@ func (l *loop) sample(ctx context.Context) {
 	}
 	watched := l.exporter.people.watched(o.Clock.Now())
 	if watched {
-		l.exporter.people.take(snap)
+		l.exporter.people.sampled(snap)
 	}
 	l.keep.look(snap)
 	l.state.sampled(snap, time.Now())

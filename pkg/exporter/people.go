@@ -69,9 +69,16 @@ func withFenced(s, last *inspect.Snapshot) *inspect.Snapshot {
 	return &out
 }
 
-// take fills in what samples do not ask, before anybody else has the look. It is of the
+// collected notes what samples do not ask. The collection stays as it is: what it did not
+// get is unknown, whatever an earlier one got.
+func (p *people) collected(s *inspect.Snapshot) {
+	p.carry = looks.Carrier{}
+	p.carry.Carry(s)
+}
+
+// sampled fills in what samples do not ask, before anybody else has the look. It is of the
 // loop's goroutine, which alone sets snap.
-func (p *people) take(s *inspect.Snapshot) {
+func (p *people) sampled(s *inspect.Snapshot) {
 	p.carry.Carry(s)
 	if p.snap == nil {
 		return

@@ -1,14 +1,10 @@
 package dashboards
 
 import (
-	"encoding/json"
 	"flag"
 	"fmt"
-	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +60,7 @@ func TestPanels(t *testing.T) {
 	has := func(what, expr, legend string) []series {
 		var data []series
 		w.await(what+": "+expr, 20*time.Second, func() error {
-			if data = w.span(substituted(expr, instance)); len(data) == 0 {
+			if data = w.span(substituted(expr, instance), w.began); len(data) == 0 {
 				return fmt.Errorf("no data in %s", w.since())
 			}
 			return nil
@@ -89,58 +85,12 @@ func TestPanels(t *testing.T) {
 			if err := os.MkdirAll(*pictures, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			writeFile(t, filepath.Join(*pictures, name+".html"), page(b.Title, drawn))
+			writeFile(t, filepath.Join(*pictures, name+".html"), page(b.Title, w.began, drawn))
 		}
 	}
 	for _, expr := range overview {
 		has("the overview of kafka_exporter", expr, "")
 	}
-}
-
-// series is one of an answer over a span of time.
-type series struct {
-	labels map[string]string
-	at     []float64 // seconds since the show began
-	value  []float64
-}
-
-// span is a query over all of the show.
-func (w *watcher) span(expr string) []series {
-	w.t.Helper()
-	var answer struct {
-		Status, Error string
-		Data          struct {
-			Result []struct {
-				Metric map[string]string
-				Values [][2]any
-			}
-		}
-	}
-	resp, err := http.PostForm(w.url+"/api/v1/query_range", url.Values{
-		"query": {expr}, "step": {"1"},
-		"start": {strconv.FormatInt(w.began.Unix(), 10)}, "end": {strconv.FormatInt(time.Now().Unix()+1, 10)},
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Status != "success" {
-		w.t.Fatalf("%s: %v %s", expr, err, answer.Error)
-	}
-	var out []series
-	for _, r := range answer.Data.Result {
-		s := series{labels: r.Metric}
-		for _, v := range r.Values {
-			at, _ := v[0].(float64)
-			value, err := strconv.ParseFloat(fmt.Sprint(v[1]), 64)
-			if err != nil {
-				w.t.Fatalf("%s: %v", expr, err)
-			}
-			s.at, s.value = append(s.at, at-float64(w.began.Unix())), append(s.value, value)
-		}
-		out = append(out, s)
-	}
-	return out
 }
 
 // named is a series by a legend's format.

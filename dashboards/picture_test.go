@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 )
 
 var legendRE = regexp.MustCompile(`\{\{([a-z]+)\}\}`)
@@ -27,21 +28,21 @@ const (
 var drawColors = []string{"#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#F0E442", "#999999"}
 
 // page is a document with a drawing for each expression.
-func page(title string, drawn []drawing) string {
+func page(title string, began time.Time, drawn []drawing) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "<!doctype html><meta charset=utf-8><title>%[1]s</title><style>body{font:13px sans-serif}figure{display:inline-block;margin:8px}</style><h1>%[1]s</h1>\n", html.EscapeString(title))
 	for i := range drawn {
-		out.WriteString(drawn[i].svg())
+		out.WriteString(drawn[i].svg(float64(began.Unix())))
 	}
 	return out.String()
 }
 
 // svg draws the series as lines over the time of the show.
-func (d *drawing) svg() string {
+func (d *drawing) svg(began float64) string {
 	least, most, until := 0.0, math.Inf(-1), 1.0
 	for _, s := range d.data {
 		for i, v := range s.value {
-			least, most, until = min(least, v), max(most, v), max(until, s.at[i])
+			least, most, until = min(least, v), max(most, v), max(until, s.at[i]-began)
 		}
 	}
 	if most <= least {
@@ -58,7 +59,7 @@ func (d *drawing) svg() string {
 		color := drawColors[n%len(drawColors)]
 		var points strings.Builder
 		for i, v := range s.value {
-			fmt.Fprintf(&points, "%.1f,%.1f ", x(s.at[i]), y(v))
+			fmt.Fprintf(&points, "%.1f,%.1f ", x(s.at[i]-began), y(v))
 		}
 		fmt.Fprintf(&out, "<polyline fill=none stroke=\"%s\" stroke-width=1.5 points=\"%s\"/>\n", color, points.String())
 		if n < drawMost {
@@ -72,8 +73,8 @@ func (d *drawing) svg() string {
 // TestPicture: a line begins at the left, ends at the right, and its highest point is at the top.
 func TestPicture(t *testing.T) {
 	t.Parallel()
-	d := drawing{title: "a & b", legend: "broker {{broker}} {{cluster}}", data: []series{{labels: map[string]string{"broker": "3"}, at: []float64{0, 5, 10}, value: []float64{0, 4, 2}}}}
-	got := page("p", []drawing{d})
+	d := drawing{title: "a & b", legend: "broker {{broker}} {{cluster}}", data: []series{{labels: map[string]string{"broker": "3"}, at: []float64{100, 105, 110}, value: []float64{0, 4, 2}}}}
+	got := page("p", time.Unix(100, 0), []drawing{d})
 	for _, want := range []string{"a &amp; b", ">broker 3<", `points="70.0,160.0 310.0,10.0 550.0,85.0 "`} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %s in\n%s", want, got)

@@ -281,9 +281,32 @@ func (w *watcher) firstFiring(name string) time.Time {
 // has had none.
 func (w *watcher) first(expr string, since time.Time) time.Time {
 	w.t.Helper()
+	var first time.Time
+	for _, s := range w.span(expr, since) {
+		if at := time.UnixMilli(int64(s.at[0] * 1000)); first.IsZero() || at.Before(first) {
+			first = at
+		}
+	}
+	return first
+}
+
+// series is one of an answer over a span of time, with at least one value.
+type series struct {
+	labels map[string]string
+	at     []float64 // seconds since 1970
+	value  []float64
+}
+
+// span is a query over all of the time since, second by second.
+func (w *watcher) span(expr string, since time.Time) []series {
+	w.t.Helper()
 	var answer struct {
-		Data struct {
-			Result []struct{ Values [][2]any }
+		Status, Error string
+		Data          struct {
+			Result []struct {
+				Metric map[string]string
+				Values [][2]any
+			}
 		}
 	}
 	resp, err := http.PostForm(w.url+"/api/v1/query_range", url.Values{
@@ -294,18 +317,23 @@ func (w *watcher) first(expr string, since time.Time) time.Time {
 		w.t.Fatal(err)
 	}
 	defer resp.Body.Close()
-	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
-		w.t.Fatal(err)
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil || answer.Status != "success" {
+		w.t.Fatalf("%s: %v %s", expr, err, answer.Error)
 	}
-	var first time.Time
+	var out []series
 	for _, r := range answer.Data.Result {
-		if seconds, ok := r.Values[0][0].(float64); ok {
-			if at := time.UnixMilli(int64(seconds * 1000)); first.IsZero() || at.Before(first) {
-				first = at
+		s := series{labels: r.Metric}
+		for _, v := range r.Values {
+			at, _ := v[0].(float64)
+			value, err := strconv.ParseFloat(fmt.Sprint(v[1]), 64)
+			if err != nil {
+				w.t.Fatalf("%s: %v", expr, err)
 			}
+			s.at, s.value = append(s.at, at), append(s.value, value)
 		}
+		out = append(out, s)
 	}
-	return first
+	return out
 }
 
 // states are the alerts that are pending or firing now.

@@ -40,13 +40,18 @@ func overviewHead(s *state, _ *place, width int) []string {
 	if more := len(reasons) - mostReasons; more > 0 {
 		add(render.Dim, "and "+counted(more, "more reason", "more reasons"))
 	}
-	switch slips := l.Slipping.line(l); {
+	slips := l.Slipping.line(l)
+	switch {
 	case slips != "":
 		add(render.Warn, slips)
 	case len(reasons) == 0:
 		add(render.Good, "all in sync")
 	}
-	if cause := causeLine(l, "", inspect.NoBroker); cause != "" {
+	switch cause := causeLine(l, "", inspect.NoBroker); {
+	case cause == "":
+	case len(reasons) == 0 && slips == "": // the looks it rests on are of before
+		add(render.Plain, "found lately: "+strings.TrimPrefix(cause, "cause: "))
+	default:
 		add(render.Strong, cause)
 	}
 	out = append(out, brokersLine(s, l, width), figuresLine(l, width))

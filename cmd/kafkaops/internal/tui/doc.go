@@ -15,6 +15,10 @@
 // pure function of the state and the window's size (draw.go): it asks nobody, and reads no
 // clock, for the time comes as a message.
 //
+// What is drawn is painted by meaning, as package render does it, in the terminal's own
+// colours; where the terminal tells its background, each gets a shade for it at the very end
+// (colors.go). No fact is told by a colour alone.
+//
 // A screen is an entry in a table (screens.go): a name, a listing of rows or a text, and
 // what lies behind a row. Rows and bars come from package render, as those of the commands
 // do.

@@ -2,12 +2,9 @@ package tui
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
-
-	tea "charm.land/bubbletea/v2"
 )
 
 // TestKeysAreOnce: on no screen do two bindings want one key, and each says what it does.
@@ -72,69 +69,6 @@ func TestNothingNewIsNotDrawn(t *testing.T) {
 	s.m.Update(tickMsg{})
 	if s.m.clean {
 		t.Error("the age has changed, and nothing is drawn")
-	}
-}
-
-// TestAnHour: brokers die and return, looks fail, keys of all kinds are pressed and the
-// window changes. Nothing panics, no line is wider than the window, what is kept is bounded,
-// and the last key is answered.
-func TestAnHour(t *testing.T) {
-	t.Parallel()
-	s := newScript(t)
-	rng := rand.New(rand.NewPCG(1, 2))
-	keys := strings.Split("j k g G enter esc / space y p [ ] { } > < + - left right : w ? 1 2 3 4 5 6 7 8 L N T U W B O ctrl+k n y pgdown pgup tab o r d", " ")
-	leo := []int{0, 0, 0, 0}
-	for second := 0; second < 3600; second += 2 {
-		s.now = s.now.Add(2 * time.Second)
-		down := (second/300)%2 == 1 // for five minutes, every ten
-		var b strings.Builder
-		b.WriteString("broker 1\nbroker 2\n")
-		if down {
-			b.WriteString("broker 3 down\n")
-		} else {
-			b.WriteString("broker 3\n")
-		}
-		for i := range leo {
-			leo[i] += rng.IntN(1000)
-			fmt.Fprintf(&b, "orders %d leader=%d replicas=1,2,3 min=2 leo=%d", i, 1+i%2, leo[i])
-			if down {
-				fmt.Fprintf(&b, " f3=%d isr=1,2", leo[i]/2)
-			}
-			b.WriteByte('\n')
-		}
-		if second%300 == 0 {
-			for i := range leo {
-				fmt.Fprintf(&b, "event shrink replica-lag orders %d broker=3 isr=1,2\n", i)
-			}
-		}
-		s.next, s.err = fakeLook(t, s.now, b.String()), nil
-		if rng.IntN(50) == 0 {
-			s.err = fmt.Errorf("look %d failed", second)
-		}
-		s.take()
-		if rng.IntN(20) == 0 {
-			s.m.Update(tea.WindowSizeMsg{Width: 20 + rng.IntN(280), Height: 3 + rng.IntN(97)})
-		}
-		s.press(t, keys[rng.IntN(len(keys))])
-		for n, line := range strings.Split(s.screen(), "\n") {
-			if strings.HasPrefix(line, "TOO WIDE") {
-				t.Fatalf("second %d: line %d of %d columns: %s", second, n, s.m.width, line)
-			}
-		}
-		if len(s.m.looks) > looksMost {
-			t.Fatalf("%d looks are kept", len(s.m.looks))
-		}
-	}
-	s.err = nil
-	s.take()
-	s.m.Update(tea.WindowSizeMsg{Width: 80, Height: 24})
-	s.m.release()
-	s.press(t, "esc")
-	s.press(t, "esc")
-	s.press(t, "n")
-	s.press(t, "3")
-	if got := s.screen(); !strings.Contains(got, "› Brokers") {
-		t.Errorf("the last key is not answered:\n%s", got)
 	}
 }
 

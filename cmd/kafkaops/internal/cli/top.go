@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/render"
@@ -129,6 +130,9 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 		return o.printOnce(ctx, env, view, filter, t)
 	}
 	cfg.Actions = append(cfg.Actions, applyAction(env, t, o.timeout))
+	if !o.embedded {
+		defer leaner(env)()
+	}
 	live := newTopLive(t, filter, o.interval, o.timeout)
 	defer live.close()
 	if live.meters, err = o.agents.of(t, o.timeout); err != nil {
@@ -136,6 +140,18 @@ func (o *topOptions) run(ctx context.Context, env Env, args []string) error {
 	}
 	cfg.Source, cfg.Write = live, writeSeen
 	return tui.Run(ctx, cfg, env.Terminal.In, env.Terminal.Out)
+}
+
+// leaner has garbage collected when there is half as much of it as of what is in use,
+// rather than as much, and returns what ends that: each look at a large cluster is garbage
+// a few seconds later. GOGC goes before.
+func leaner(env Env) (end func()) {
+	const percent = 50
+	if env.Getenv("GOGC") != "" {
+		return func() {}
+	}
+	before := debug.SetGCPercent(percent)
+	return func() { debug.SetGCPercent(before) }
 }
 
 // printOnce is what there is without a terminal: one look.

@@ -27,6 +27,8 @@ func realChanges(t *testing.T, c *kafkatest.Cluster) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.CreateTopic(t, "watched", c.Spread(1, 3), nil)
+	applies(t, strings.Join(c.Bootstrap(), ","), p.ClusterID.Or(""), "watched")
 	say := func(line string) { t.Log(line) }
 	set := func(what, value string, args ...string) {
 		t.Helper()

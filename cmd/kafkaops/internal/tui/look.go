@@ -19,7 +19,9 @@ type Look struct {
 	Snap    *inspect.Snapshot
 	Verdict inspect.Verdict
 	// Rows are all partitions, by topic and number.
-	Rows    []render.LagRow
+	Rows []render.LagRow
+	// keys are what Rows are sorted by.
+	keys    []partitionKey
 	Brokers []render.TopBroker
 	// Groups are of the look at GroupsAt, which is seldom this one.
 	Groups   []render.GroupRow
@@ -141,7 +143,9 @@ func (d *digest) look(seen *Seen) *Look {
 		l.Rows = append(l.Rows, render.NewLagRow(p))
 	}
 	render.AddTimings(l.Rows, d.past, max(trendMs, 3*d.interval.Milliseconds()))
+	l.keys = make([]partitionKey, len(l.Rows))
 	for i := range l.Rows {
+		l.keys[i] = newPartitionKey(&l.Rows[i])
 		l.NameWidth = max(l.NameWidth, width(l.Rows[i].Name()))
 	}
 	l.Span = render.TopSpan(l.Rows)

@@ -25,15 +25,11 @@ func partitionsScreen() *screen {
 // partitionRows lists partitions: all, or those with a replica on the place's broker.
 func partitionRows(s *state, p *place) *listing {
 	l := s.look()
-	rows := make([]*render.LagRow, 0, len(l.Rows))
+	rows, keys := make([]*render.LagRow, 0, len(l.Rows)), make([]*partitionKey, 0, len(l.Rows))
 	for i := range l.Rows {
 		if r := &l.Rows[i]; p.broker <= 0 || hosts(r, p.broker) {
-			rows = append(rows, r)
+			rows, keys = append(rows, r), append(keys, &l.keys[i])
 		}
-	}
-	keys := make([]partitionKey, len(rows))
-	for i, r := range rows {
-		keys[i] = newPartitionKey(r)
 	}
 	name := func(int, int) int { return 0 } // as they come
 	return &listing{
@@ -50,7 +46,7 @@ func partitionRows(s *state, p *place) *listing {
 		},
 		item: func(i int) any { return render.LagItems([]render.LagRow{*rows[i]})[0] },
 		sorts: []sorting{
-			{"W", "worst first", func(i, j int) int { return keys[i].worst(&keys[j]) }},
+			{"W", "worst first", func(i, j int) int { return keys[i].worst(keys[j]) }},
 			{"N", "name", name},
 			{"L", "lag", func(i, j int) int { return -cmp.Compare(keys[i].lag, keys[j].lag) }},
 			{"T", "time lag", func(i, j int) int { return -cmp.Compare(keys[i].ms, keys[j].ms) }},

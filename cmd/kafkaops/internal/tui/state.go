@@ -53,10 +53,10 @@ type state struct {
 
 const (
 	// looksMost and partitionsMost bound what is kept to step back to: half an hour of looks
-	// at a small cluster, a few looks at a large one. A partition takes about 2 KiB a look.
+	// at a small cluster, two looks at a large one. A partition takes about 1.4 KiB a look.
 	looksMost      = 900
 	looksLeast     = 2
-	partitionsMost = 60_000
+	partitionsMost = 40_000
 	// eventsMost is how many changes of ISRs are kept.
 	eventsMost = 20_000
 )

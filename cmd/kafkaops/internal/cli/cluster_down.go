@@ -63,6 +63,9 @@ func (o *downOptions) run(ctx context.Context, env Env) error {
 	switch {
 	case errors.As(err, &not):
 		fmt.Fprintf(env.Terminal.Err, "kafkaops: cluster %s is not up: there is nothing to stop\n", p.Name)
+		if err := o.sweep(ctx, p); err != nil {
+			return err
+		}
 	case err != nil:
 		return err
 	default:
@@ -82,6 +85,13 @@ func (o *downOptions) run(ctx context.Context, env Env) error {
 		return nil
 	}
 	return o.removeData(env, p, data)
+}
+
+// sweep removes what a process has left behind that was killed.
+func (o *downOptions) sweep(ctx context.Context, p local.Place) error {
+	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	defer cancel()
+	return local.Sweep(ctx, p)
 }
 
 // refusePurge says what --yes would do.

@@ -22,8 +22,11 @@ func (e *RefusedError) Error() string { return e.Reason }
 
 // Ask sends one request to the process that has the place and returns its answer.
 // With VerbStop it returns when the place is free. Errors are ErrNotUp, a
-// *RefusedError, ctx's, or what went wrong on the socket.
+// *RefusedError, ctx's, or a *SocketError.
 func Ask(ctx context.Context, p Place, req Request) (Answer, error) {
+	if err := checkSocket(p.Socket); err != nil {
+		return Answer{}, err
+	}
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", p.Socket)
 	if err != nil {
@@ -33,7 +36,7 @@ func Ask(ctx context.Context, p Place, req Request) (Answer, error) {
 		if isAbsent(err) {
 			return Answer{}, ErrNotUp
 		}
-		return Answer{}, fmt.Errorf("control socket %s: %w", p.Socket, err)
+		return Answer{}, newSocketError(p.Socket, err)
 	}
 	defer conn.Close()
 	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
@@ -43,7 +46,7 @@ func Ask(ctx context.Context, p Place, req Request) (Answer, error) {
 	case ctx.Err() != nil:
 		return Answer{}, ctx.Err()
 	case err != nil:
-		return Answer{}, fmt.Errorf("control socket %s: %w", p.Socket, err)
+		return Answer{}, newSocketError(p.Socket, err)
 	case answer.Error != "":
 		return answer, &RefusedError{answer.Error}
 	}
@@ -57,11 +60,13 @@ func Ask(ctx context.Context, p Place, req Request) (Answer, error) {
 }
 
 func exchange(conn net.Conn, req Request) (a Answer, err error) {
-	if err := writeLine(conn, req); err != nil {
-		return a, err
-	}
+	// Who refuses to read at all may have said why.
+	unsent := writeLine(conn, req)
 	err = readLine(conn, &a)
-	if errors.Is(err, io.EOF) {
+	switch {
+	case err != nil && unsent != nil:
+		err = unsent
+	case errors.Is(err, io.EOF):
 		err = errors.New("closed without an answer")
 	}
 	return a, err

@@ -61,9 +61,12 @@ func TakePlace(ctx context.Context, p Place) (*Claim, error) {
 	if err := makePrivate(p.Run); err != nil {
 		return nil, err
 	}
+	if err := checkSocket(p.Socket); err != nil {
+		return nil, err
+	}
 	// A socket whose process is dead has to be removed, and must not be one that
 	// somebody else has just made in its stead: one process looks at a time.
-	release, err := lockDir(p.Run)
+	release, err := lockDir(ctx, p.Run)
 	if err != nil {
 		return nil, err
 	}
@@ -93,6 +96,25 @@ func TakePlace(ctx context.Context, p Place) (*Claim, error) {
 	c := &Claim{place: p, listener: l}
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	return c, nil
+}
+
+// Sweep removes the socket of a process that has died, if one is there.
+func Sweep(ctx context.Context, p Place) error {
+	if _, err := os.Lstat(p.Socket); err != nil || checkSocket(p.Socket) != nil {
+		return nil
+	}
+	release, err := lockDir(ctx, p.Run)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if _, err := Ask(ctx, p, Request{Do: VerbStatus}); !errors.Is(err, ErrNotUp) {
+		return err // somebody has come up
+	}
+	if err := os.Remove(p.Socket); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("control socket: %w", err)
+	}
+	return nil
 }
 
 // Serve answers with h until Close. It is called once.
@@ -131,6 +153,8 @@ func (c *Claim) Close() {
 func (c *Claim) serve(conn *net.UnixConn, h Handler) {
 	defer conn.Close()
 	if uid, ok := peerUser(conn); ok && uid != os.Geteuid() && uid != 0 {
+		_ = conn.SetWriteDeadline(time.Now().Add(messageTimeout))
+		_ = writeLine(conn, Answer{Error: fmt.Sprintf("user %d runs it and you are user %d: only that user and root can command it", os.Geteuid(), uid)})
 		return
 	}
 	// Whoever does not say what he wants must not hold up the end.

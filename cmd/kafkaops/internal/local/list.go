@@ -3,6 +3,7 @@ package local
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -43,7 +44,7 @@ func List(ctx context.Context, getenv func(string) string) ([]Found, error) {
 			byName[p.Socket] = &Found{Place: p, HasData: true}
 		}
 	}
-	sockets, err := filepath.Glob(filepath.Join(runDir(getenv), "*.sock"))
+	sockets, err := socketsIn(runDir(getenv))
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func List(ctx context.Context, getenv func(string) string) ([]Found, error) {
 			defer mu.Unlock()
 			f := byName[socket]
 			switch {
-			case errors.Is(err, ErrNotUp): // its process has died
+			case errors.Is(err, ErrNotUp), checkSocket(socket) != nil: // its process has died, or it is no socket
 				return
 			case f == nil && err != nil:
 				f = &Found{Place: Place{Name: Unnamed, Socket: socket}}
@@ -80,6 +81,20 @@ func List(ctx context.Context, getenv func(string) string) ([]Found, error) {
 	}
 	slices.SortFunc(out, func(a, b Found) int { return strings.Compare(a.Place.Name+a.Place.Socket, b.Place.Name+b.Place.Socket) })
 	return out, ctx.Err()
+}
+
+// socketsIn are the control sockets of a directory, which need not be there.
+func socketsIn(dir string) (paths []string, err error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("directory of control sockets: %w", err)
+	}
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) == ".sock" {
+			paths = append(paths, filepath.Join(dir, e.Name()))
+		}
+	}
+	return paths, nil
 }
 
 // Unnamed is the name of a cluster whose process does not say it.

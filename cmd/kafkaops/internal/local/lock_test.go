@@ -1,6 +1,8 @@
 package local
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,7 +18,7 @@ func TestOneLooksAtATime(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	release, err := lockDir(dir)
+	release, err := lockDir(t.Context(), dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,5 +39,21 @@ func TestOneLooksAtATime(t *testing.T) {
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// TestLockIsBounded: who holds the lock may be stopped for ever.
+func TestLockIsBounded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	release, err := lockDir(t.Context(), dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if _, err := lockDir(ctx, dir); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("got %v, want that the time is up", err)
 	}
 }

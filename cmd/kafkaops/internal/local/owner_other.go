@@ -3,6 +3,7 @@
 package local
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ func checkPrivate(string, os.FileInfo) error { return nil }
 // lockDir holds a file that only one process can make, until release. One that a
 // process left behind which died within is taken over after a while: it is held for
 // the time of a few calls.
-func lockDir(dir string) (release func(), err error) {
+func lockDir(ctx context.Context, dir string) (release func(), err error) {
 	const stale = 10 * time.Second
 	path := filepath.Join(dir, "lock")
 	for {
@@ -34,6 +35,10 @@ func lockDir(dir string) (release func(), err error) {
 		case !os.IsExist(err) && !os.IsPermission(err): // the latter while it is being removed
 			return nil, fmt.Errorf("lock %s: %w", dir, err)
 		}
-		time.Sleep(10 * time.Millisecond)
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("lock %s, which another process holds: %w", dir, ctx.Err())
+		}
 	}
 }

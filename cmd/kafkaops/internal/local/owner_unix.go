@@ -3,10 +3,12 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -27,16 +29,23 @@ func checkPrivate(dir string, info os.FileInfo) error {
 	return nil
 }
 
-// lockDir holds the directory's lock, which leaves no file behind, until release.
-func lockDir(dir string) (release func(), err error) {
+// lockDir holds the directory's lock, which leaves no file behind, until release. Who has
+// it may be stopped in the middle, so that it is asked for again and again until ctx ends.
+func lockDir(ctx context.Context, dir string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	for {
-		err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
-		if !errors.Is(err, unix.EINTR) {
+		err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
 			break
+		}
+		select {
+		case <-time.After(lockEvery):
+		case <-ctx.Done():
+			f.Close()
+			return nil, fmt.Errorf("lock %s, which another process holds: %w", dir, ctx.Err())
 		}
 	}
 	if err != nil {
@@ -45,3 +54,5 @@ func lockDir(dir string) (release func(), err error) {
 	}
 	return func() { f.Close() }, nil
 }
+
+const lockEvery = 5 * time.Millisecond

@@ -64,7 +64,7 @@ there is opened again, with as many brokers or more. A second up on the same dat
 refused, and so is a directory with anything else in it.
 
 Exit codes: 0 stopped by down or SIGTERM, or ready in the background; 1 could not
-start; 130 stopped by ^C.`,
+start; 130 stopped by ^C, or told to stop before it was ready.`,
 		Example: `  kafkaops cluster up --ephemeral
   kafkaops cluster up --detach --brokers 5 --set min.insync.replicas=2`,
 		Args: noArguments,
@@ -197,6 +197,8 @@ func (o *upOptions) run(ctx context.Context, env Env) error {
 	if o.detach {
 		return o.runDetached(ctx, env, p, &options, there)
 	}
+	ctx, cancel := local.Attended(ctx, env.Getenv, env.Terminal.In)
+	defer cancel()
 	up, err := startLocal(ctx, env, p, options, o.port, o.timeout)
 	if err != nil {
 		return err
@@ -279,7 +281,7 @@ func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place, opt
 	}
 	log := p.Log(o.ephemeral)
 	begun := time.Now()
-	status, err := local.Detach(ctx, p, log, self, o.again()...)
+	status, keep, err := local.Detach(ctx, p, log, self, o.again()...)
 	var unwritten *local.LogError
 	if errors.As(err, &unwritten) && !o.ephemeral { // the log is the first thing in its data
 		return explainStart(ctx, nil, &embedded.DirError{Dir: p.Data, Err: cause(unwritten.Err)}, p, o.timeout)
@@ -287,6 +289,7 @@ func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place, opt
 	if err != nil {
 		return explainTaken(err)
 	}
+	defer keep() // also where nobody reads what is said
 	tellUnheeded(env, options)
 	o.tellNew(env, there, status)
 	if err := tellUp(env, p, status, o.ephemeral, time.Since(begun), typed("cluster down", p.Flags()...)); err != nil {
@@ -338,6 +341,8 @@ type localCluster struct {
 // startLocal takes the place, starts the cluster and answers for it. Broker i
 // listens on port + i - 1, unless port is 0.
 func startLocal(ctx context.Context, env Env, p local.Place, o embedded.Options, port int, timeout time.Duration) (*localCluster, error) {
+	ctx, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	claim, err := local.TakePlace(ctx, p)
 	if err != nil {
 		return nil, explainTaken(err)
@@ -346,8 +351,6 @@ func startLocal(ctx context.Context, env Env, p local.Place, o embedded.Options,
 	host := local.NewHost(p, o.Dir, ask)
 	claim.Serve(host)
 	up := &localCluster{host: host, claim: claim, place: p, asked: asked}
-	ctx, cancel := context.WithTimeout(ctx, timeout)
-	defer cancel()
 	defer context.AfterFunc(asked, cancel)()
 	if port != 0 {
 		o.Ports = portsFrom(o.Host, port, o.Brokers)

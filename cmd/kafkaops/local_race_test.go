@@ -56,8 +56,12 @@ func TestDetachAtOnce(t *testing.T) {
 	if up != 1 {
 		t.Errorf("%d say that they have started it, want one", up)
 	}
-	log, err := os.ReadFile(filepath.Join(data, "kafkaops.log"))
-	if err != nil || !strings.HasPrefix(string(log), "cluster data is up: 1 broker,") {
-		t.Errorf("got %q, %v; want the log of the one that runs", log, err)
-	}
+	// It answers that it is up before it writes so.
+	await(t, "the log is that of the one that runs", func() bool {
+		log, err := os.ReadFile(filepath.Join(data, "kafkaops.log"))
+		if err != nil || len(log) > 0 && !strings.HasPrefix(string(log), "cluster data is up: 1 broker,") {
+			t.Fatalf("got %q, %v; want the log of the one that runs", log, err)
+		}
+		return len(log) > 0
+	})
 }

@@ -92,7 +92,7 @@ func (p *process) start(ln net.Listener) error {
 	})
 	if err != nil {
 		p.state, p.err = Failed, err
-		return err
+		return fmt.Errorf("%s: %w", p.name, err)
 	}
 	p.server, p.state = s, Running
 	return nil
@@ -195,7 +195,7 @@ func (p *process) revive() (begun bool, err error) {
 		return false, fmt.Errorf("%s: its port is taken: %w", p.name, err)
 	}
 	if err := p.start(ln); err != nil {
-		p.c.log.Error("the node cannot start", "node", p.name, "error", err)
+		p.c.log.Error("the node cannot start", "node", p.name, "error", p.err)
 		return false, err
 	}
 	return true, nil

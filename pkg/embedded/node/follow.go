@@ -114,7 +114,7 @@ func (f *follow) ended(n *Node, body kmsg.Response) {
 	if err != nil {
 		// The log contradicts itself, or is not one of this version's: to go on would
 		// be to obey what nobody decided.
-		n.stop(fmt.Errorf("broker %d: metadata log at offset %d: %w", n.opts.ID, f.offset, err))
+		n.stop(fmt.Errorf("metadata log at offset %d: %w", f.offset, err))
 	}
 }
 

@@ -265,7 +265,7 @@ func (o *closeOrder) Run() { o.err = o.n.dir.Close(o.epoch, o.wall) }
 
 func (o *closeOrder) done(n *Node) {
 	if o.err != nil {
-		n.stop(fmt.Errorf("broker %d: close: %w", n.opts.ID, o.err))
+		n.stop(fmt.Errorf("close: %w", o.err))
 		return
 	}
 	n.stop(nil)
@@ -287,5 +287,5 @@ func (n *Node) maybeClose() {
 // have failed (LogManager.handleLogDirFailure). It does not tell the controller
 // first, and neither does Kafka then.
 func (n *Node) diskFailed(err error) {
-	n.stop(fmt.Errorf("broker %d: the log directory failed: %w", n.opts.ID, err))
+	n.stop(fmt.Errorf("the log directory failed: %w", err))
 }

@@ -122,7 +122,7 @@ type ender interface {
 func Open(opts Options, now machine.Time) (*Node, error) {
 	cfg, err := newBrokerConfig(opts.Static)
 	if err != nil {
-		return nil, fmt.Errorf("broker %d: %w", opts.ID, err)
+		return nil, err
 	}
 	n := &Node{
 		opts: opts, cfg: cfg, self: replica.BrokerID(opts.ID), now: now,
@@ -137,11 +137,11 @@ func Open(opts Options, now machine.Time) (*Node, error) {
 		Config:   func(string) storage.Config { return n.topicConfig(metadata.Empty(), "").log },
 	}, now.Wall)
 	if err != nil {
-		return nil, fmt.Errorf("broker %d: %w", opts.ID, err)
+		return nil, err
 	}
 	if err := n.begin(); err != nil {
 		n.Abandon()
-		return nil, fmt.Errorf("broker %d: %w", opts.ID, err)
+		return nil, err
 	}
 	return n, nil
 }

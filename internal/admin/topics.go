@@ -155,6 +155,22 @@ func refusal(code int16, message *string) error {
 	return err
 }
 
+// IsAbsent reports whether the cluster has no topic of that name.
+func IsAbsent(err error) bool { return errors.Is(err, kerr.UnknownTopicOrPartition) }
+
+// IsInvalid reports whether the cluster refuses a request for what it asks for, which no
+// state of the cluster's would make right: a topic's name, its replicas or its configs.
+func IsInvalid(err error) bool {
+	for _, code := range []*kerr.Error{
+		kerr.InvalidTopicException, kerr.InvalidPartitions, kerr.InvalidReplicationFactor, kerr.InvalidReplicaAssignment, kerr.InvalidConfig,
+	} {
+		if errors.Is(err, code) {
+			return true
+		}
+	}
+	return false
+}
+
 // timeoutMs is what is left of ctx, for the broker.
 func timeoutMs(ctx context.Context) int32 {
 	const usual = 15_000

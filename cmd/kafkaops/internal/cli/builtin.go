@@ -72,11 +72,12 @@ func flagError(cmd *cobra.Command, err error) error {
 		return usagef("--%s %w", invalid.GetFlag().Name, cause)
 	}
 	takes := map[string]string{
-		"bool":     "true or false",
-		"duration": "a duration such as 10s or 1m30s",
-		"int":      "a whole number",
-		"int64":    "a whole number",
-		"float64":  "a number",
+		"bool":          "true or false",
+		"duration":      "a duration such as 10s or 1m30s",
+		"durationSlice": "durations such as 10s or 1m30s, with commas between",
+		"int":           "a whole number",
+		"int64":         "a whole number",
+		"float64":       "a number",
 	}[invalid.GetFlag().Value.Type()]
 	switch {
 	case takes == "":

@@ -91,10 +91,15 @@ func explainAsk(p local.Place, timeout time.Duration, req local.Request, err err
 		return notUpError{p}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &lateError{p, req.Do, timeout}
-	case err != nil:
-		return fmt.Errorf("cluster %s: %w", p.Name, err)
+	case err == nil:
+		return nil
 	}
-	return nil
+	err = fmt.Errorf("cluster %s: %w", p.Name, err)
+	var refused *local.RefusedError
+	if errors.As(err, &refused) && refused.Usage {
+		return usageError{err}
+	}
+	return err
 }
 
 // lateError says that what was asked for was not done in time.

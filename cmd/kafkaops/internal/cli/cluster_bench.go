@@ -74,6 +74,10 @@ func (o *benchOptions) check() (embedded.Options, error) {
 	case o.timeout < minTimeout:
 		return out, usagef("--timeout %s is too short: the least is %s", o.timeout, minTimeout)
 	}
+	// Two measurements of each row.
+	if least := 2 * time.Duration(len(o.cases())) * o.each; o.each > o.timeout || least > o.timeout {
+		return out, usagef("--for %s: measuring takes longer than --timeout %s: use a shorter --for, or a longer --timeout", o.each, o.timeout)
+	}
 	for _, d := range o.delays {
 		if d < 0 || d > time.Second {
 			return out, usagef("--link-delay %s: use 0 to 1s", d)

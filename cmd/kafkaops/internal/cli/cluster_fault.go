@@ -140,6 +140,9 @@ func newFaultCmd(env Env, k faultKind) *cobra.Command {
 	return cmd
 }
 
+// maxSlow is far beyond every timeout of Kafka: what is slower stands still.
+const maxSlow = time.Hour
+
 // check finds wrong usage.
 func (o *faultOptions) check(k faultKind) error {
 	if !k.kind.OfLink() {
@@ -160,8 +163,8 @@ func (o *faultOptions) check(k faultKind) error {
 	if k.kind == local.JumpClock && o.by == 0 {
 		return usagef("--by 0s: a clock that jumps by nothing has not jumped; use 1h, or -1h to set it back")
 	}
-	if k.flag != "" && k.kind != local.JumpClock && o.by <= 0 {
-		return usagef("--%s %s: use a duration above 0; heal makes it as it was", k.flag, o.by)
+	if k.flag != "" && k.kind != local.JumpClock && (o.by <= 0 || o.by > maxSlow) {
+		return usagef("--%s %s: use a duration above 0 and up to %s; heal makes it as it was", k.flag, o.by, maxSlow)
 	}
 	return nil
 }

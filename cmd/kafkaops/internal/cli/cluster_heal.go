@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/kafkaops/kafkaops/cmd/kafkaops/internal/local"
@@ -35,7 +36,10 @@ func (o *placeOptions) runHeal(ctx context.Context, env Env) error {
 		return err
 	}
 	begun := time.Now()
-	if _, err := o.ask(ctx, env, local.Request{Do: local.VerbHeal}); err != nil {
+	done := tellWait(env, "waiting until every broker is unfenced: one that was down has to wait for the end of its last session, about 13 s with Kafka's settings")
+	_, err = o.ask(ctx, env, local.Request{Do: local.VerbHeal})
+	done()
+	if err != nil {
 		return o.explainHeal(env, before, err)
 	}
 	clocks, err := o.clocks(env, before)
@@ -121,16 +125,49 @@ away.`,
 				return err
 			}
 			begun := time.Now()
-			if _, err := o.ask(cmd.Context(), env, local.Request{Do: local.VerbRestart, Broker: node.id}); err != nil {
+			done := tellWait(env, "waiting until "+node.waitsFor())
+			_, err := o.ask(cmd.Context(), env, local.Request{Do: local.VerbRestart, Broker: node.id})
+			done()
+			if err != nil {
 				return o.explainRestart(cmd.Context(), env, node, err)
 			}
-			_, err := fmt.Fprintf(env.Terminal.Out, "%s is up again after %s\n", nodeName(node.id), shortly(time.Since(begun)))
+			_, err = fmt.Fprintf(env.Terminal.Out, "%s is up again after %s\n", nodeName(node.id), shortly(time.Since(begun)))
 			return err
 		},
 	}
 	o.register(cmd)
 	cmd.Flags().Var(&node, "broker", "which one: its `id`, or controller")
 	return cmd
+}
+
+// waitsFor is what a restart of the node takes long for.
+func (n *nodeFlag) waitsFor() string {
+	if n.id == embedded.ControllerID {
+		return "the controller has stopped and is up again"
+	}
+	return nodeName(n.id) + " is unfenced: it has to wait for the end of its last session, about 13 s with Kafka's settings"
+}
+
+// tellWait says on a terminal what is waited for, once that takes long. The end of the wait
+// is told by the function that it returns.
+func tellWait(env Env, what string) (done func()) {
+	if !env.Terminal.IsTTY {
+		return func() {}
+	}
+	const long = time.Second
+	over := make(chan struct{})
+	var told sync.WaitGroup
+	told.Go(func() {
+		select {
+		case <-time.After(long):
+			fmt.Fprintf(env.Terminal.Err, "kafkaops: %s\n", what)
+		case <-over:
+		}
+	})
+	return func() {
+		close(over)
+		told.Wait()
+	}
 }
 
 // explainRestart says where no --timeout is long enough: a broker is up when the controller

@@ -88,6 +88,11 @@ func newTopicsDeleteCmd(env Env) *cobra.Command {
 		Args: oneTopic,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			err := o.change(cmd.Context(), env, func(ctx context.Context, c *admin.Client) error { return c.DeleteTopic(ctx, args[0]) })
+			if admin.IsAbsent(err) {
+				if p, placed := o.place(env); placed == nil {
+					err = fmt.Errorf("%w; %s shows which there are", err, typed("cluster topics list", p.Flags()...))
+				}
+			}
 			if err != nil {
 				return err
 			}
@@ -108,19 +113,21 @@ type listOptions struct {
 func newTopicsListCmd(env Env) *cobra.Command {
 	var o listOptions
 	cmd := &cobra.Command{
-		Use:   "list",
+		Use:   "list [NAME…]",
 		Short: "The topics of a local cluster, by partition: as describe topics shows them",
+		Long: `All of them, or those that are named. A NAME with any of *?[ is a glob; quote it from
+the shell.`,
 		Example: `  kafkaops cluster topics list
   kafkaops cluster topics list -o json | jq -r '.items[].topic' | sort -u`,
-		Args: noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd.Context(), env) },
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE:              func(cmd *cobra.Command, args []string) error { return o.run(cmd.Context(), env, args) },
 	}
 	o.placeOptions.register(cmd)
 	o.viewOptions.register(cmd)
 	return cmd
 }
 
-func (o *listOptions) run(ctx context.Context, env Env) error {
+func (o *listOptions) run(ctx context.Context, env Env, names []string) error {
 	view, err := o.view(env.Terminal)
 	if err != nil {
 		return err
@@ -133,5 +140,5 @@ func (o *listOptions) run(ctx context.Context, env Env) error {
 		opts: options{timeout: o.timeout}, view: view, terminal: env.Terminal, target: &target{brokers: conn},
 		source: source.New(conn, o.timeout),
 	}
-	return (&topicsOptions{all: true}).show(ctx, s, nil)
+	return (&topicsOptions{all: true}).show(ctx, s, names)
 }

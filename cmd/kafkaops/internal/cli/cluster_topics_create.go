@@ -32,6 +32,9 @@ func newTopicsCreateCmd(env Env) *cobra.Command {
   kafkaops cluster topics create lopsided --replica-assignment 1:2:3,1:3:2`,
 		Args: oneTopic,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.assignment == "" && cmd.Flags().Changed("replica-assignment") {
+				return usagef("--replica-assignment is empty: use the brokers of each partition, as 1:2:3,2:3:1, or leave it out")
+			}
 			if o.assignment != "" && (cmd.Flags().Changed("partitions") || cmd.Flags().Changed("replication-factor")) {
 				return usagef("--replica-assignment says how many partitions and replicas there are: leave --partitions and --replication-factor out")
 			}
@@ -49,7 +52,10 @@ func newTopicsCreateCmd(env Env) *cobra.Command {
 
 // oneTopic is for commands that take the name of one.
 func oneTopic(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 || args[0] == "" {
+	if len(args) == 1 && args[0] == "" {
+		return usagef("%s: the topic's name is empty", cmd.CommandPath())
+	}
+	if len(args) != 1 {
 		return usagef("%s takes the name of one topic, got %d", cmd.CommandPath(), len(args))
 	}
 	return nil
@@ -63,7 +69,9 @@ func (o *createOptions) run(ctx context.Context, env Env, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := o.change(ctx, env, func(ctx context.Context, c *admin.Client) error { return c.CreateTopic(ctx, t) }); err != nil {
+	if err := o.change(ctx, env, func(ctx context.Context, c *admin.Client) error { return c.CreateTopic(ctx, t) }); admin.IsInvalid(err) {
+		return usageError{err}
+	} else if err != nil {
 		return err
 	}
 	partitions, replicas := int(t.Partitions), int(t.ReplicationFactor)
@@ -76,7 +84,7 @@ func (o *createOptions) run(ctx context.Context, env Env, name string) error {
 
 // topic is what the flags ask for.
 func (o *createOptions) topic(ctx context.Context, env Env, name string) (admin.Topic, error) {
-	const maxPartitions = 100_000
+	const maxPartitions = 10_000 // of one request, Kafka's too
 	t := admin.Topic{Name: name}
 	switch {
 	case o.partitions < 1 || o.partitions > maxPartitions:

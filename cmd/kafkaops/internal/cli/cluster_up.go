@@ -206,7 +206,7 @@ func (o *upOptions) run(ctx context.Context, env Env) error {
 	defer func() { _ = up.close() }() // where it was not closed below
 	tellUnheeded(env, &options)
 	o.tellNew(env, there, up.status())
-	if err := tellUp(env, p, up.status(), o.ephemeral, up.took, "^C or "+typed("cluster down", p.Flags()...)); err != nil {
+	if err := o.tellUp(env, p, up.status(), there, up.took, "^C or "+typed("cluster down", p.Flags()...)); err != nil {
 		return err
 	}
 	select {
@@ -292,7 +292,7 @@ func (o *upOptions) runDetached(ctx context.Context, env Env, p local.Place, opt
 	defer keep() // also where nobody reads what is said
 	tellUnheeded(env, options)
 	o.tellNew(env, there, status)
-	if err := tellUp(env, p, status, o.ephemeral, time.Since(begun), typed("cluster down", p.Flags()...)); err != nil {
+	if err := o.tellUp(env, p, status, there, time.Since(begun), typed("cluster down", p.Flags()...)); err != nil {
 		return err
 	}
 	fmt.Fprintf(env.Terminal.Err, "kafkaops: it runs in the background; its log is %s\n", log)
@@ -457,11 +457,12 @@ func portsFrom(host string, port, brokers int) []int {
 	return ports // and any free one for the controller
 }
 
-// tellUp prints where the cluster is and what to type next.
-func tellUp(env Env, p local.Place, s local.Status, ephemeral bool, took time.Duration, end string) error {
+// tellUp prints where the cluster is and what to type next: there is how many brokers had
+// data, which then has topics.
+func (o *upOptions) tellUp(env Env, p local.Place, s local.Status, there int, took time.Duration, end string) error {
 	t := env.Terminal
 	where := p.Data
-	if ephemeral {
+	if o.ephemeral {
 		where = "in memory: gone when it ends"
 	}
 	brokers, controller := 0, ""
@@ -480,8 +481,12 @@ func tellUp(env Env, p local.Place, s local.Status, ephemeral bool, took time.Du
 		fmt.Fprintf(&b, "  %-11s %s\n", line[0], line[1])
 	}
 	fmt.Fprintf(&b, "\nnext: kafkaops describe -b %s\n", s.Bootstrap)
+	topics := typed("cluster topics create orders", append(p.Flags(), "--partitions", "6")...)
+	if there > 0 {
+		topics = typed("cluster topics list", p.Flags()...)
+	}
 	for _, line := range []string{
-		typed("cluster topics create orders", append(p.Flags(), "--partitions", "6")...),
+		topics,
 		typed("cluster fault slow-disk", append(p.Flags(), "--broker", strconv.Itoa(brokers))...) + ", then " + typed("cluster heal", p.Flags()...),
 	} {
 		fmt.Fprintf(&b, "      %s\n", line)

@@ -16,7 +16,11 @@ var ErrNotUp = errors.New("no cluster is up here")
 
 // RefusedError is what the process that runs the cluster says to a request that it
 // cannot carry out.
-type RefusedError struct{ Reason string }
+type RefusedError struct {
+	Reason string
+	// Usage is Answer's.
+	Usage bool
+}
 
 func (e *RefusedError) Error() string { return e.Reason }
 
@@ -48,7 +52,7 @@ func Ask(ctx context.Context, p Place, req Request) (Answer, error) {
 	case err != nil:
 		return Answer{}, newSocketError(p.Socket, err)
 	case answer.Error != "":
-		return answer, &RefusedError{answer.Error}
+		return answer, &RefusedError{answer.Error, answer.Usage}
 	}
 	if req.Do == VerbStop {
 		_, _ = io.Copy(io.Discard, conn) // however it is closed, then it has ended

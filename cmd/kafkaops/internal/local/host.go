@@ -63,6 +63,13 @@ func (h *Host) Down() {
 	h.cluster = nil
 }
 
+// misuseError: it could not be done in any state of this cluster.
+type misuseError struct{ reason string }
+
+func (e *misuseError) Error() string { return e.reason }
+
+func misusef(format string, args ...any) error { return &misuseError{fmt.Sprintf(format, args...)} }
+
 // What is said before Up, and after Down.
 var (
 	errStarting = errors.New("the cluster is still starting: try again in a moment")
@@ -73,7 +80,8 @@ var (
 func (h *Host) Handle(ctx context.Context, req Request) Answer {
 	var a Answer
 	if err := h.do(ctx, req); err != nil {
-		a.Error = err.Error()
+		var misuse *misuseError
+		a.Error, a.Usage = err.Error(), errors.As(err, &misuse)
 	}
 	a.Status = h.Status()
 	return a
@@ -170,7 +178,7 @@ func (h *Host) mayJump(f Fault) error {
 		}
 	}
 	if far := f.By > maxJump || f.By < -maxJump; far || was+f.By > maxJump || was+f.By < -maxJump {
-		return fmt.Errorf("a clock is at most 100 years (%.0fh) off; it would be more by %s", maxJump.Hours(), f.By)
+		return misusef("a clock is at most 100 years (%.0fh) off; it would be more by %s", maxJump.Hours(), f.By)
 	}
 	return nil
 }
@@ -189,7 +197,7 @@ func breakLink(c *embedded.Cluster, f Fault) error {
 		}
 	}
 	if f.From == f.To {
-		return fmt.Errorf("a link is between two nodes, not from %s to itself", nodeName(f.From))
+		return misusef("a link is between two nodes, not from %s to itself", nodeName(f.From))
 	}
 	if f.Kind == Cut {
 		c.Link(f.From, f.To).Cut()
@@ -223,7 +231,7 @@ func find(c *embedded.Cluster, id int) (node, error) {
 	case id == embedded.ControllerID:
 		return c.Controller(), nil
 	case id < 1 || id > n:
-		return nil, fmt.Errorf("there is no broker %d: use 1 to %d, or controller", id, n)
+		return nil, misusef("there is no broker %d: use 1 to %d, or controller", id, n)
 	}
 	return c.Broker(id), nil
 }
@@ -257,7 +265,7 @@ func (h *Host) breakNode(ctx context.Context, c *embedded.Cluster, f Fault) erro
 	case Fence:
 		b, ok := n.(*embedded.Broker)
 		if !ok {
-			return errors.New("the controller is not fenced, it fences: name a broker")
+			return misusef("the controller is not fenced, it fences: name a broker")
 		}
 		b.Fence()
 	default:

@@ -32,6 +32,8 @@ const (
 type Answer struct {
 	// Error is why it could not be done; empty where it was.
 	Error string `json:"error,omitempty"`
+	// Usage: the request names what this cluster does not have, or cannot do.
+	Usage bool `json:"usage,omitempty"`
 	// Status is as it was after the request was carried out.
 	Status Status `json:"status"`
 }

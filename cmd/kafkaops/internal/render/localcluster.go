@@ -3,6 +3,7 @@ package render
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 
@@ -85,7 +86,7 @@ func LocalCluster(w io.Writer, v View, at time.Time, id inspect.Opt[string], c *
 	for _, n := range c.Nodes {
 		var faults []string
 		for i := range c.Faults {
-			if text := c.Faults[i].at(n.ID, at, v.Terminal); text != "" {
+			if text := c.Faults[i].at(n.ID, c.nodeWord(c.Faults[i].To.Or(0)), at, v.Terminal); text != "" {
 				faults = append(faults, text)
 			}
 		}
@@ -119,15 +120,25 @@ func localHead(b *strings.Builder, at time.Time, id inspect.Opt[string], c *Loca
 	b.WriteByte('\n')
 }
 
+// nodeWord is a node as commands take it.
+func (c *LocalClusterItem) nodeWord(id inspect.BrokerID) string {
+	for _, n := range c.Nodes {
+		if n.ID == id && n.Role != "broker" {
+			return n.Role
+		}
+	}
+	return strconv.Itoa(int(id))
+}
+
 // at is the fault as the node's row shows it; empty where it is another one's. A link
-// is shown with who sends.
-func (f *LocalFaultItem) at(id inspect.BrokerID, now time.Time, terminal bool) string {
+// is shown with who sends, and to whom.
+func (f *LocalFaultItem) at(id inspect.BrokerID, to string, now time.Time, terminal bool) string {
 	var text string
 	switch {
 	case f.Broker.Equal(inspect.Known(id)):
 		text = f.Kind
 	case f.From.Equal(inspect.Known(id)):
-		text = fmt.Sprintf("%s to %d", f.Kind, f.To.Or(0))
+		text = fmt.Sprintf("%s to %s", f.Kind, to)
 	default:
 		return ""
 	}

@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -267,15 +268,17 @@ func footer(s *state) string {
 // a row and actions before the rest, and always how one gets help, and out.
 func keysLine(s *state) string {
 	const apart = "  "
-	var first, then, last []string
+	var first, actions, then, last []string
 	for _, b := range bindings(s) {
 		if b.brief == "" || b.when != nil && !b.when(s) {
 			continue
 		}
 		key := b.label + " " + b.brief
 		switch {
-		case b.group == helpRows || b.group == helpActions:
+		case b.keys[0] == "enter":
 			first = append(first, key)
+		case b.group == helpActions:
+			actions = append(actions, key)
 		case b.keys[0] == "?" || b.keys[0] == "q":
 			last = append(last, key)
 		default:
@@ -287,7 +290,7 @@ func keysLine(s *state) string {
 	fits := func(more string) bool { return width(line+more+apart+end) <= s.width }
 	all := screens()
 	short := all[0].key + "–" + all[len(all)-1].key + " screens"
-	for _, key := range append(first, then...) {
+	for _, key := range slices.Concat(first, actions, then) {
 		if fits(key + apart + short) {
 			line += key + apart
 		}

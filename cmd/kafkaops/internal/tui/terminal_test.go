@@ -183,7 +183,7 @@ func (s *terminal) sized(width, height int) {
 			return strings.Contains(screen, "too small")
 		}
 		lines := strings.Split(strings.TrimSuffix(screen, "\n"), "\n")
-		if len(lines) != height || !strings.Contains(lines[0], "embedded") || !strings.Contains(lines[height-1], "esc back") {
+		if len(lines) != height || !strings.Contains(lines[0], "embedded") || !strings.Contains(lines[height-1], "q quit") {
 			return false
 		}
 		for _, line := range lines {

@@ -37,6 +37,10 @@ func Commands() []Command {
 	fenced := Part{Name: "fenced brokers", Requests: []RequestID{DescribeCluster}, Optional: true}
 	log := Part{Name: "ISR history", Requests: []RequestID{MetadataLog}, Guarded: true}
 	since := Part{Name: "since when", Requests: []RequestID{MetadataLog}, Optional: true, Beside: true, Guarded: true}
+	settings := Part{Name: "brokers' settings", Requests: []RequestID{BrokerConfigs}, Optional: true}
+	groups := Part{Name: "groups", Requests: []RequestID{ListGroups, DescribeGroups, ConsumerGroupDescribe, OffsetFetch}, Optional: true}
+	// They compare looks where the log may not be read.
+	events := Part{Name: "ISR events", Requests: []RequestID{MetadataLog}, Optional: true, Beside: true, Guarded: true}
 	needed := func(p Part) Part {
 		p.Optional = false
 		return p
@@ -72,10 +76,18 @@ func Commands() []Command {
 		}},
 		{"isr", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, quorum, log}},
 		{"isr summary", []Part{{Name: "brokers", Requests: []RequestID{APIVersions, Brokers}}, quorum, log}},
+		{"record", []Part{partitions, offsets, minISR, settings, moves, logDirs, groups, quorum, events}},
+		{"tune", []Part{partitions, offsets, minISR, settings, moves, quorum, events}},
+		{"diagnose", []Part{
+			partitions, offsets, minISR, settings, moves, logDirs, quorum,
+			{Name: "transactions", Requests: []RequestID{ListTransactions, DescribeTransactions}, Optional: true},
+			{Name: "producers", Requests: []RequestID{DescribeProducers}, Optional: true, Beside: true},
+			events,
+		}},
 		{"check health", []Part{partitions, minISR, moves, quorum, limits}},
 		{"export", []Part{
 			topics, fenced, offsets, minISR, moves, logDirs,
-			{Name: "groups", Requests: []RequestID{ListGroups, DescribeGroups, ConsumerGroupDescribe, OffsetFetch}, Optional: true},
+			groups,
 			{Name: "ELR", Requests: []RequestID{TopicPartitions}, Optional: true},
 			quorum,
 			{Name: "ISR causes", Requests: []RequestID{MetadataLog}, Optional: true, Beside: true, Guarded: true},

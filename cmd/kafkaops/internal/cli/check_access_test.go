@@ -2,6 +2,7 @@ package cli
 
 import (
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -45,7 +46,9 @@ func TestAccessTable(t *testing.T) {
 		inTable[c.Path] = c
 	}
 	all := map[access.RequestID]bool{}
-	for _, command := range slices.Concat(asking(t), serving(t), []string{"isr", "isr summary"}) {
+	// briefly is how the commands that look for a while look for as short as they can.
+	briefly := map[string]string{"record": " " + filepath.Join(t.TempDir(), "a.rec") + " --for 1s", "tune": " --for 1s", "diagnose": " --for 0s"}
+	for _, command := range slices.Concat(asking(t), serving(t), []string{"isr", "isr summary"}, slices.Sorted(maps.Keys(briefly))) {
 		if command == "check access" {
 			continue
 		}
@@ -87,7 +90,7 @@ func TestAccessTable(t *testing.T) {
 			if slices.Contains(serving(t), command) {
 				collectOnce(t, c, command+flags)
 			} else {
-				ask(t, c, command+flags)
+				ask(t, c, command+briefly[command]+flags)
 			}
 			maps.Copy(got, sentBy(c))
 		}
@@ -168,12 +171,13 @@ func TestCheckAccess(t *testing.T) {
 			missing: []string{"DESCRIBE on the cluster"},
 			statuses: map[string]access.Status{
 				"describe": "partly", "describe brokers": "partly", "describe quorum": "refused", "check health": "partly", "export": "partly",
+				"record": "partly", "tune": "partly", "diagnose": "partly",
 			},
 		},
 		{
 			name: "log directories", change: deny(kmsg.DescribeLogDirs), code: exitUnhealthy,
 			missing:  []string{"DESCRIBE on the cluster"},
-			statuses: map[string]access.Status{"describe brokers": "partly", "describe log-dirs": "refused", "describe reassignments": "partly", "export": "partly"},
+			statuses: map[string]access.Status{"describe brokers": "partly", "describe log-dirs": "refused", "describe reassignments": "partly", "export": "partly", "record": "partly", "diagnose": "partly"},
 		},
 		{
 			name: "producers", change: deny(kmsg.DescribeProducers), code: exitOK, missing: []string{"READ on the topic"},
@@ -183,7 +187,7 @@ func TestCheckAccess(t *testing.T) {
 			missing: []string{"DESCRIBE_CONFIGS on the topic: orders"},
 			statuses: map[string]access.Status{
 				"describe": "partly", "describe topics": "partly", "describe configs": "partly",
-				"lag": "partly", "check health": "partly", "export": "partly",
+				"lag": "partly", "check health": "partly", "export": "partly", "record": "partly", "tune": "partly", "diagnose": "partly",
 			},
 		},
 		{
@@ -197,6 +201,7 @@ func TestCheckAccess(t *testing.T) {
 			statuses: map[string]access.Status{
 				"describe": "partly", "describe topics": "partly", "describe brokers": "partly", "describe configs": "partly",
 				"describe reassignments": "partly", "describe transactions": "partly", "lag": "partly", "lag groups": "partly", "check health": "partly", "export": "partly",
+				"record": "partly", "tune": "partly", "diagnose": "partly",
 			},
 		},
 		{
@@ -205,12 +210,13 @@ func TestCheckAccess(t *testing.T) {
 			statuses: map[string]access.Status{
 				"describe": "partly", "describe topics": "partly", "describe brokers": "partly", "describe configs": "partly",
 				"describe reassignments": "partly", "describe transactions": "partly", "lag": "partly", "lag groups": "partly", "check health": "partly", "export": "partly",
+				"record": "partly", "tune": "partly", "diagnose": "partly",
 			},
 		},
 		{
 			name: "a named group", change: func(m *fakekafka.Model) { m.Group("billing").DenyDescribe = true },
 			flags: "--group billing --group no-such-group", code: exitUnhealthy,
-			missing: []string{"DESCRIBE on the group: billing"}, statuses: map[string]access.Status{"lag groups": "partly", "export": "partly"},
+			missing: []string{"DESCRIBE on the group: billing"}, statuses: map[string]access.Status{"lag groups": "partly", "export": "partly", "record": "partly"},
 		},
 		{name: "a group that nobody has", change: func(*fakekafka.Model) {}, flags: "--group no-such-group", code: exitOK},
 		{
@@ -218,7 +224,7 @@ func TestCheckAccess(t *testing.T) {
 			change: func(m *fakekafka.Model) {
 				m.Transactions, m.Deny = nil, []kmsg.Key{kmsg.DescribeTransactions}
 			},
-			missing: []string{"DESCRIBE on the transactional id"}, statuses: map[string]access.Status{"describe transactions": "refused"},
+			missing: []string{"DESCRIBE on the transactional id"}, statuses: map[string]access.Status{"describe transactions": "refused", "diagnose": "partly"},
 		},
 		{
 			name: "named transactional ids", code: exitOK, flags: "--transactional-id checkout --transactional-id none-such",

@@ -34,12 +34,7 @@ type exportOptions struct {
 	web                                         exporter.Web
 }
 
-func newExportCmd(env Env) *cobra.Command {
-	var o exportOptions
-	cmd := &cobra.Command{
-		Use:   "export",
-		Short: "Serve the cluster's state to Prometheus, until stopped",
-		Long: `Serves /metrics, /healthz (this process), /readyz (the cluster answered within
+const exportText = `Serves /metrics, /healthz (this process), /readyz (the cluster answered within
 --max-age) and at / a page for people: the verdict, unhealthy partitions with since when
 and why, ISR changes, brokers and disks. A scrape asks no broker: the cluster is
 asked every --collect-interval, and between times every leader's log end offset
@@ -68,7 +63,14 @@ not pay. They bound every figure, sums over brokers and the cluster too. Where
 
 --print-dashboards and --print-rules ask no cluster: they print what goes with these
 metrics, Grafana dashboards as JSON and Prometheus rules as YAML, all of them or one by
-its name.`,
+its name.`
+
+func newExportCmd(env Env) *cobra.Command {
+	var o exportOptions
+	cmd := &cobra.Command{
+		Use:   "export",
+		Short: "Serve the cluster's state to Prometheus, until stopped",
+		Long:  exportText,
 		Example: `  kafkaops export -b kafka-1:9092,kafka-2:9092
   kafkaops export -b kafka-1:9092 --replica-metrics unhealthy --topics-exclude '_.*' --web.config.file web.yml
   kafkaops export -b kafka-1:9092 --isr-store /var/lib/kafkaops/prod.isr
@@ -77,7 +79,7 @@ its name.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if o.printed.asked() {
-				return o.printed.print(cmd, env.Terminal.Out)
+				return o.printed.write(cmd, env.Terminal.Out)
 			}
 			if cmd.Flags().Changed("isr-store") && o.isrStore == "" {
 				return usagef("--isr-store \"\": name a file")

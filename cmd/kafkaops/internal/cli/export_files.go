@@ -32,15 +32,19 @@ func (p *printedFiles) register(cmd *cobra.Command) {
 
 func (p *printedFiles) asked() bool { return p.dashboards != "" || p.rules != "" }
 
-// print writes what is asked for, which needs no cluster: other flags would be of no use,
+// write writes what is asked for, which needs no cluster: other flags would be of no use,
 // and are refused.
-func (p *printedFiles) print(cmd *cobra.Command, out io.Writer) error {
+func (p *printedFiles) write(cmd *cobra.Command, out io.Writer) error {
 	var flag, name string
 	var of func(string) ([]byte, error)
 	if p.dashboards != "" {
 		flag, name, of = dashboardsFlag, p.dashboards, dashboards.Dashboard
 	} else {
 		flag, name, of = rulesFlag, p.rules, dashboards.RuleFile
+	}
+	text, err := of(name)
+	if err != nil {
+		return usagef("--%s: %w", flag, err)
 	}
 	var beside []string
 	cmd.Flags().Visit(func(f *pflag.Flag) {
@@ -52,12 +56,7 @@ func (p *printedFiles) print(cmd *cobra.Command, out io.Writer) error {
 		slices.Sort(beside)
 		return usagef("--%s prints and ends: %s is of no use beside it", flag, strings.Join(beside, ", "))
 	}
-	text, err := of(name)
-	if err != nil {
-		return usagef("--%s: %w", flag, err)
-	}
-	_, err = out.Write(text)
-	if err != nil {
+	if _, err := out.Write(text); err != nil {
 		return fmt.Errorf("print: %w", err)
 	}
 	return nil

@@ -191,6 +191,10 @@ var badValuesOf = map[string]map[string]map[string]string{
 			"":            `--sort "": use lag or name`,
 		},
 	},
+	"export": {
+		dashboardsFlag: {"nothing": `--print-dashboards: there is no "nothing": brokers, cluster, groups, replication, or all`},
+		rulesFlag:      {"nothing": `--print-rules: there is no "nothing": cluster, exporter, groups, replication, or all`},
+	},
 	"isr":         badIsrValues,
 	"isr summary": badIsrValues,
 	"top": {

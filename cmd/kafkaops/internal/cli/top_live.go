@@ -40,7 +40,7 @@ type topLive struct {
 
 	// Another goroutine follows the changes of ISRs, from the first look on.
 	handed    isrlog.Handed
-	following sync.WaitGroup
+	following aside
 	// beside is for what goes on beside the looks, and stop ends it; nil before the first.
 	beside   context.Context
 	stop     context.CancelFunc
@@ -83,6 +83,8 @@ func newTopLive(t *target, filter topicFilter, interval, timeout time.Duration) 
 
 // Next takes the next look.
 func (l *topLive) Next(ctx context.Context, want tui.Want) (tui.Seen, error) {
+	l.following.check()
+	l.onsets.asking.check()
 	if !l.begun.IsZero() {
 		due := l.begun.Add(l.interval)
 		if rest := l.ended.Add(topShare * l.ended.Sub(l.begun)); rest.After(due) {

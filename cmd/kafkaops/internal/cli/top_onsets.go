@@ -22,7 +22,7 @@ const (
 type topOnsets struct {
 	// earlier is of the question that is under way, one at a time.
 	earlier isrlog.Earlier
-	asking  sync.WaitGroup
+	asking  aside
 
 	mu    sync.Mutex
 	busy  bool

@@ -108,10 +108,9 @@ func TestManyAtOnce(t *testing.T) {
 	}
 }
 
-// TestSilentOwner: who has the place and does not answer has it all the same.
-func TestSilentOwner(t *testing.T) {
-	t.Parallel()
-	p := find(t, env(t), "default", "")
+// listen has a place's socket, and answers nobody.
+func listen(t *testing.T, p local.Place) net.Listener {
+	t.Helper()
 	if err := os.Mkdir(p.Run, 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -119,7 +118,26 @@ func TestSilentOwner(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
+	return l
+}
+
+// hangUp ends every connection at once, until there are no more.
+func hangUp(l net.Listener) {
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return
+		}
+		conn.Close()
+	}
+}
+
+// TestSilentOwner: who has the place and does not answer has it all the same.
+func TestSilentOwner(t *testing.T) {
+	t.Parallel()
+	p := find(t, env(t), "default", "")
+	l := listen(t, p)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if c, err := local.TakePlace(ctx, p); err == nil {
@@ -127,15 +145,7 @@ func TestSilentOwner(t *testing.T) {
 		t.Error("the place was taken from who has it")
 	}
 	// Nor one that hangs up, as a version does that does not know the request.
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.Close()
-		}
-	}()
+	go hangUp(l)
 	c, err := local.TakePlace(bounded(t), p)
 	var taken *local.TakenError
 	if !errors.As(err, &taken) || taken.PID != 0 {

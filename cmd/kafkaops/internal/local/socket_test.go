@@ -62,23 +62,7 @@ func TestNoSocket(t *testing.T) {
 func TestBrokenPipe(t *testing.T) {
 	t.Parallel()
 	p := find(t, env(t), "default", "")
-	if err := os.Mkdir(p.Run, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	l, err := net.Listen("unix", p.Socket)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	go func() {
-		for {
-			conn, err := l.Accept()
-			if err != nil {
-				return
-			}
-			conn.Close()
-		}
-	}()
+	go hangUp(listen(t, p))
 	for range 200 { // it is closed before the request is written, or after
 		_, err := local.Ask(bounded(t), p, local.Request{Do: local.VerbStop})
 		var socket *local.SocketError

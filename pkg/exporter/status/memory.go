@@ -63,13 +63,14 @@ func (m *Memory) Event(e *inspect.IsrEvent) {
 	}
 }
 
-// lose notes the first loss: what follows from it is younger, and its cause another.
+// lose notes the first loss: what follows from it is younger, and its cause another. Where a
+// look was first, an event tells of that loss if it is no younger than the look.
 func (m *Memory) lose(e *inspect.IsrEvent) {
 	tp := inspect.TopicPartition{Topic: e.Topic, Partition: e.Partition}
 	if m.lost == nil {
 		m.lost = map[inspect.TopicPartition]Loss{}
 	}
-	if known, ok := m.lost[tp]; !ok || known.AtLeast && known.Cause == "" {
+	if known, ok := m.lost[tp]; !ok || known.AtLeast && !e.Time.After(known.Since) {
 		m.lost[tp] = Loss{Since: e.Time, Cause: e.Cause}
 	}
 }

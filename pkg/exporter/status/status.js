@@ -48,7 +48,6 @@
       } else if (answer.status !== 304) {
         throw new Error('HTTP ' + answer.status);
       }
-      live.classList.remove('lost');
       if (connection.dataset.lost) { connection.textContent = ''; delete connection.dataset.lost; }
     } catch (e) {
       if (mine !== asking) return;

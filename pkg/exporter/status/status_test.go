@@ -90,6 +90,16 @@ func TestMemory(t *testing.T) {
 	if diff := cmp.Diff(want, loss()); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	// An event that comes after the look tells of the same loss, a younger one of another.
+	m.Event(shrink(noon.Add(time.Second), 1, inspect.CauseBrokerFenced, 2))
+	if diff := cmp.Diff(want, loss()); diff != "" {
+		t.Errorf("after a younger event, -want +got:\n%s", diff)
+	}
+	m.Event(shrink(noon.Add(-time.Second), 1, inspect.CauseReplicaLag, 3))
+	want["t-1"] = Loss{Since: noon.Add(-time.Second), Cause: inspect.CauseReplicaLag}
+	if diff := cmp.Diff(want, loss()); diff != "" {
+		t.Errorf("after its own event, -want +got:\n%s", diff)
+	}
 	b := New(s, &m).Brokers
 	lost3 := Cell{From: noon.Add(-10 * time.Minute), Left: 1, Causes: []Cause{{inspect.CauseReplicaLag, 1}}}
 	if diff := cmp.Diff(lost3, b[2].Timeline[cells-3]); diff != "" || len(b[2].Timeline) != cells || !b[2].Timeline[cells-1].From.Equal(noon) {

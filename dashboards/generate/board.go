@@ -41,12 +41,11 @@ func (b *board) json(l labels) ([]byte, error) {
 							Uid("kafkaops-"+b.name).Description(b.about).Tags([]string{tag, "kafka"}).
 							Editable().Tooltip(dashboard.DashboardCursorSyncCrosshair).Time("now-1h", "now").Timezone("utc").Refresh("30s").
 							Link(dashboard.NewDashboardLinkBuilder("kafkaops").Type(dashboard.DashboardLinkTypeDashboards).Tags([]string{tag}).IncludeVars(true).KeepTime(true))
-	for _, v := range variables(l) {
-		if v.err != nil {
-			return nil, v.err
-		}
-		d.WithVariable(v.builder)
+	chosen, err := variables(l)
+	if err != nil {
+		return nil, err
 	}
+	d.Variables(chosen)
 	for _, r := range b.rows {
 		d.WithRow(dashboard.NewRowBuilder(r.title))
 		for i := range r.panels {
@@ -83,15 +82,10 @@ func (b *board) json(l labels) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// variable is what the viewer chooses.
-type variable struct {
-	builder cog.Builder[dashboard.VariableModel]
-	err     error
-}
-
-// variables are the same in all dashboards, so that a link carries them along.
-func variables(l labels) []variable {
-	out := []variable{{builder: dashboard.NewDatasourceVariableBuilder("datasource").Label("Prometheus").Type("prometheus")}}
+// variables are what the viewer chooses, the same in all dashboards, so that a link carries
+// them along.
+func variables(l labels) ([]cog.Builder[dashboard.VariableModel], error) {
+	out := []cog.Builder[dashboard.VariableModel]{dashboard.NewDatasourceVariableBuilder("datasource").Label("Prometheus").Type("prometheus")}
 	for _, v := range []struct{ name, label, of, by string }{
 		{"instance", "Exporter", "kafkaops_up", "instance"},
 		{"cluster", "Cluster", "kafkaops_up", "cluster"},
@@ -100,19 +94,21 @@ func variables(l labels) []variable {
 		{"group", "Group", "kafka_consumergroup_info", "consumergroup"},
 	} {
 		of, err := l.scoped(v.of)
+		if err != nil {
+			return nil, err
+		}
 		// A variable must not ask for itself, or for what is chosen after it.
 		of = strings.ReplaceAll(of, `,`+v.by+`=~"$`+v.name+`"`, "")
 		if v.name == "instance" {
 			of = v.of
 		}
 		query := "label_values(" + of + ", " + v.by + ")"
-		all := ".*"
-		out = append(out, variable{err: err, builder: dashboard.NewQueryVariableBuilder(v.name).Label(v.label).Datasource(source()).
-			Query(dashboard.StringOrMap{String: &query}).Definition(query).Multi(true).IncludeAll(true).AllValue(all).
+		out = append(out, dashboard.NewQueryVariableBuilder(v.name).Label(v.label).Datasource(source()).
+			Query(dashboard.StringOrMap{String: &query}).Definition(query).Multi(true).IncludeAll(true).AllValue(".*").
 			Refresh(dashboard.VariableRefreshOnTimeRangeChanged).Sort(dashboard.VariableSortNaturalAsc).
 			Current(dashboard.VariableOption{
 				Text: dashboard.StringOrArrayOfString{ArrayOfString: []string{"All"}}, Value: dashboard.StringOrArrayOfString{ArrayOfString: []string{"$__all"}},
-			})})
+			}))
 	}
-	return out
+	return out, nil
 }

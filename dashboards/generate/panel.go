@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/grafana/grafana-foundation-sdk/go/cog"
@@ -72,58 +73,77 @@ func noneIsFine(color string) []step { return []step{{color: fine}, {1, color}} 
 // runbookURL is where the sections are.
 const runbookURL = "https://github.com/kafkaops/kafkaops/blob/main/dashboards/RUNBOOK.md#"
 
+// built is a panel that is made already, for the dashboard's builder to place.
+type built struct{ dashboard.Panel }
+
+func (b built) Build() (dashboard.Panel, error) { return b.Panel, nil }
+
 func (p *panel) builder(l labels) (cog.Builder[dashboard.Panel], error) {
-	var targets []cog.Builder[variants.Dataquery]
+	out, err := p.drawn().Build()
+	if err != nil {
+		return nil, err
+	}
 	for i, q := range p.queries {
-		expr, err := l.scoped(q.expr)
+		target, err := p.target(l, i, q)
 		if err != nil {
 			return nil, err
 		}
-		if strings.Contains(q.legend, "{{") {
-			q.legend += " {{cluster}}" // empty where the exporter has one cluster
-		}
-		t := prometheus.NewDataqueryBuilder().Expr(expr).LegendFormat(q.legend).RefId(string(rune('A' + i))).Datasource(source())
-		if p.draw == grid {
-			t.Instant().Format(prometheus.PromQueryFormatTable)
-		} else {
-			t.Range()
-		}
-		targets = append(targets, t)
+		out.Targets = append(out.Targets, target)
 	}
-	link := dashboard.NewDashboardLinkBuilder("What to do: " + p.runbook).Type(dashboard.DashboardLinkTypeLink).Url(runbookURL + strings.ToLower(p.runbook)).TargetBlank(true)
-	about := p.about
-	height := p.height
-	if height == 0 {
-		height = 8
+	link, err := dashboard.NewDashboardLinkBuilder("What to do: " + p.runbook).Type(dashboard.DashboardLinkTypeLink).
+		Url(runbookURL + strings.ToLower(p.runbook)).TargetBlank(true).Build()
+	if err != nil {
+		return nil, err
 	}
+	from := source()
+	out.Title, out.Description, out.Datasource, out.Links = &p.title, &p.about, &from, []dashboard.DashboardLink{link}
+	out.GridPos = &dashboard.GridPos{W: p.width, H: cmp.Or(p.height, 8)}
+	return built{out}, nil
+}
+
+// target is a query, with what the viewer has chosen.
+func (p *panel) target(l labels, i int, q query) (variants.Dataquery, error) {
+	expr, err := l.scoped(q.expr)
+	if err != nil {
+		return nil, err
+	}
+	if strings.Contains(q.legend, "{{") {
+		q.legend += " {{cluster}}" // empty where the exporter has one cluster
+	}
+	t := prometheus.NewDataqueryBuilder().Expr(expr).LegendFormat(q.legend).RefId(string(rune('A' + i))).Datasource(source())
+	if p.draw == grid {
+		t.Instant().Format(prometheus.PromQueryFormatTable)
+	} else {
+		t.Range()
+	}
+	return t.Build()
+}
+
+// drawn is how the panel is drawn, and nothing of what it shows.
+func (p *panel) drawn() cog.Builder[dashboard.Panel] {
 	switch p.draw {
 	case number:
-		b := stat.NewPanelBuilder().Title(p.title).Description(about).Datasource(source()).Targets(targets).Span(p.width).Height(height).
-			Links([]cog.Builder[dashboard.DashboardLink]{link}).Unit(p.unit).Thresholds(p.thresholds()).Mappings(p.mappings()).
+		b := stat.NewPanelBuilder().Unit(p.unit).Thresholds(p.thresholds()).Mappings(p.mappings()).
 			ColorMode(common.BigValueColorModeBackgroundSolid).GraphMode(common.BigValueGraphModeArea).
 			ReduceOptions(common.NewReduceDataOptionsBuilder().Calcs([]string{"lastNotNull"}))
 		if p.none != "" {
 			b.NoValue(p.none)
 		}
-		return b, nil
+		return b
 	case grid:
-		return table.NewPanelBuilder().Title(p.title).Description(about).Datasource(source()).Targets(targets).Span(p.width).Height(height).
-			Links([]cog.Builder[dashboard.DashboardLink]{link}).Unit(p.unit).Thresholds(p.thresholds()).NoValue(p.none).
+		return table.NewPanelBuilder().Unit(p.unit).Thresholds(p.thresholds()).NoValue(p.none).
 			Transformations([]dashboard.DataTransformerConfig{
 				{Id: "organize", Options: map[string]any{"excludeByName": map[string]bool{"Time": true, "__name__": true, "job": true, "alertstate": true, "after": true}}},
-			}), nil
+			})
 	case heat:
-		return heatmap.NewPanelBuilder().Title(p.title).Description(about).Datasource(source()).Targets(targets).Span(p.width).Height(height).
-			Links([]cog.Builder[dashboard.DashboardLink]{link}).Calculate(true).ShowLegend().
+		return heatmap.NewPanelBuilder().Calculate(true).ShowLegend().
 			Color(heatmap.NewHeatmapColorOptionsBuilder().Mode(heatmap.HeatmapColorModeScheme).Scheme("Viridis").Steps(32)).
-			YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.unit).Min(0)), nil
+			YAxis(heatmap.NewYAxisConfigBuilder().Unit(p.unit).Min(0))
 	case timeline:
-		return statetimeline.NewPanelBuilder().Title(p.title).Description(about).Datasource(source()).Targets(targets).Span(p.width).Height(height).
-			Links([]cog.Builder[dashboard.DashboardLink]{link}).Mappings(p.mappings()).MergeValues(true).ShowValue(common.VisibilityModeAuto).
-			RowHeight(0.8).Thresholds(p.thresholds()).Legend(common.NewVizLegendOptionsBuilder().ShowLegend(false)), nil
+		return statetimeline.NewPanelBuilder().Mappings(p.mappings()).MergeValues(true).ShowValue(common.VisibilityModeAuto).
+			RowHeight(0.8).Thresholds(p.thresholds()).Legend(common.NewVizLegendOptionsBuilder().ShowLegend(false))
 	}
-	b := timeseries.NewPanelBuilder().Title(p.title).Description(about).Datasource(source()).Targets(targets).Span(p.width).Height(height).
-		Links([]cog.Builder[dashboard.DashboardLink]{link}).Unit(p.unit).Min(0).LineWidth(1.5).ShowPoints(common.VisibilityModeNever).
+	b := timeseries.NewPanelBuilder().Unit(p.unit).Min(0).LineWidth(1.5).ShowPoints(common.VisibilityModeNever).
 		Thresholds(p.thresholds()).
 		Legend(common.NewVizLegendOptionsBuilder().ShowLegend(true).DisplayMode(common.LegendDisplayModeTable).Placement(common.LegendPlacementBottom).Calcs([]string{"lastNotNull", "max"})).
 		Tooltip(common.NewVizTooltipOptionsBuilder().Mode(common.TooltipDisplayModeMulti).Sort(common.SortOrderDescending))
@@ -138,7 +158,7 @@ func (p *panel) builder(l labels) (cog.Builder[dashboard.Panel], error) {
 	if len(p.steps) > 1 && p.draw == lines {
 		b.ThresholdsStyle(common.NewGraphThresholdsStyleConfigBuilder().Mode(common.GraphThresholdsStyleModeDashed))
 	}
-	return b, nil
+	return b
 }
 
 func (p *panel) thresholds() cog.Builder[dashboard.ThresholdsConfig] {

@@ -34,8 +34,8 @@ var choices = []struct{ label, variable string }{
 // metricRE is a metric with the matchers that it has already.
 var metricRE = regexp.MustCompile(`\bkafka(?:ops)?_[a-z_]+\b(\{[^}]*\})?`)
 
-// scoped puts what the viewer has chosen into an expression. ALERTS, which Prometheus
-// makes of the rules, has the exporter's labels too.
+// scoped puts what the viewer has chosen into an expression. ALERTS, which Prometheus makes
+// of the rules, stays as it is: some alerts are of what is absent, and have no exporter.
 func (l labels) scoped(expr string) (string, error) {
 	var unknown error
 	out := metricRE.ReplaceAllStringFunc(expr, func(found string) string {

@@ -161,6 +161,16 @@ type Broker struct {
 // in brackets.
 func (b *Broker) Address() string { return b.BracketedHost() + ":" + strconv.Itoa(int(b.Port)) }
 
+// Config is a setting of the broker; false where it was not told.
+func (b *Broker) Config(name string) (value string, ok bool) {
+	for _, config := range b.Configs.Or(nil) {
+		if config.Name == name {
+			return config.Value.Get()
+		}
+	}
+	return "", false
+}
+
 // BracketedHost is the host as it stands before a port, or in a URL: IPv6 in brackets.
 func (b *Broker) BracketedHost() string {
 	if strings.Contains(b.Host, ":") {

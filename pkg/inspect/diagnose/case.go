@@ -192,12 +192,7 @@ func (c *Case) config(id inspect.BrokerID, name string) (string, bool) {
 	if b == nil {
 		return "", false
 	}
-	for _, config := range b.Configs.Or(nil) {
-		if config.Name == name {
-			return config.Value.Get()
-		}
-	}
-	return "", false
+	return b.Config(name)
 }
 
 // anyConfig is a setting of the first broker that tells it, for those that are to be the

@@ -75,11 +75,7 @@ func lagTimeMax(s *inspect.Snapshot, leader inspect.BrokerID) (int64, bool) {
 	if b == nil {
 		return 0, false
 	}
-	for _, c := range b.Configs.Or(nil) {
-		if c.Name == "replica.lag.time.max.ms" {
-			ms, err := strconv.ParseInt(c.Value.Or(""), 10, 64)
-			return ms, err == nil
-		}
-	}
-	return 0, false
+	value, _ := b.Config("replica.lag.time.max.ms")
+	ms, err := strconv.ParseInt(value, 10, 64)
+	return ms, err == nil
 }
